@@ -128,6 +128,12 @@ def _has_no_history(result: Result, sample: Sample, after: Objects) -> bool:
     return any(class_of(path) == "history" for path in sample.objects) and not any(class_of(p) == "history" for p in after)
 
 
+def _has_no_version_file(result: Result, sample: Sample, after: Objects) -> bool:
+    """The file that names the valid manifest of the timeline history is gone, and manifests are left."""
+    gone = [path for path in sample.objects if path.endswith("/_version_") and path not in after]
+    return bool(gone) and any("/manifest_" in path for path in after)
+
+
 def _changes_values_of_blocks(result: Result, sample: Sample, after: Objects) -> bool:
     """A log file has the same blocks, with their places and types; bytes of headers differ, or values without a checksum."""
     path = result.damage.path
@@ -228,6 +234,7 @@ REASONS: Mapping[str, Condition] = {
     "no file that a reader reads names the files of archived writes": _is_archived,
     "nothing names the files of rollback commands": _is_rollback_command,
     "without a history, archived writes count as completed at their requested times": _has_no_history,
+    "without the version file of the history its newest manifest counts": _has_no_version_file,
     "headers and values of log blocks have no checksum": _changes_values_of_blocks,
     "Parquet footers have no checksum, and pages need none": _changes_bytes_of_parquet,
     "log files of two attempts of one write have no mark of the attempt": _is_of_another_attempt,

@@ -16,8 +16,8 @@ from hudi_reference.schema.avro import META_COLUMNS, arrow_schema, parse_schema
 def renamed_column(found: Iterable[pa.Field], wanted: Iterable[pa.Field]) -> tuple[str, str] | None:
     """A column or field that only the schema of the write has, and one that only its file has; None if there are not both.
 
-    A write stores its columns under the names in its schema. A file may have fewer columns, as partial updates have, or also the
-    column of the operation, which Flink stores.
+    A write stores its columns under the names in its schema. A file may have fewer columns, as partial updates have, or the
+    column of the operation in addition, which Flink stores.
     """
     stored, known = ({one.name: one.type for one in fields if one.name not in META_COLUMNS} for fields in (found, wanted))
     missing, unknown = known.keys() - stored.keys(), stored.keys() - known.keys()
