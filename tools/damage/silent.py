@@ -16,7 +16,7 @@ from tools.damage.kinds import Objects, class_of
 from tools.damage.tables import Sample
 
 from hudi_reference.errors import HudiError
-from hudi_reference.files.log.block import Block, BlockType
+from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
 from hudi_reference.files.log.reader import read_blocks
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
@@ -129,9 +129,10 @@ def _has_no_history(result: Result, sample: Sample, after: Objects) -> bool:
 
 
 def _has_no_version_file(result: Result, sample: Sample, after: Objects) -> bool:
-    """The file that names the valid manifest of the timeline history is gone, and manifests are left."""
-    gone = [path for path in sample.objects if path.endswith("/_version_") and path not in after]
-    return bool(gone) and any("/manifest_" in path for path in after)
+    """No file names the valid manifest of the timeline history; that file or a manifest is gone, and manifests are left."""
+    gone = [path for path in sample.objects if re.search(r"/(_version_|manifest_\d+)$", path) and path not in after]
+    is_named = any(path.endswith("/_version_") for path in after)
+    return bool(gone) and not is_named and any("/manifest_" in path for path in after)
 
 
 def _changes_values_of_blocks(result: Result, sample: Sample, after: Objects) -> bool:
@@ -143,8 +144,18 @@ def _changes_values_of_blocks(result: Result, sample: Sample, after: Objects) ->
         before, now = (list(read_blocks(memoryview(data), path)) for data in (sample.objects[path], after[path]))
         are_there = [(one.kind, one.offset, one.size) for one in before] == [(one.kind, one.offset, one.size) for one in now]
         values = (one for one, other in zip(before, now, strict=False) if bytes(one.content) != bytes(other.content))
-        return are_there and all(one.kind in _WITHOUT_CHECKSUM for one in values)
+        return are_there and all(one.kind in _WITHOUT_CHECKSUM or _lacks_checksums(one) for one in values)
     return False
+
+
+def _lacks_checksums(block: Block | CorruptBlock) -> bool:
+    """Whether it is a Parquet block of a writer that stores no checksums of pages."""
+    is_parquet = isinstance(block, Block) and block.kind is BlockType.PARQUET_DATA
+    return is_parquet and not _is_by_parquet_mr(bytes(block.content))
+
+
+def _is_by_parquet_mr(data: bytes) -> bool:
+    return str(pq.read_metadata(pa.BufferReader(data)).created_by).startswith("parquet-mr")
 
 
 def _changes_bytes_of_parquet(result: Result, sample: Sample, after: Objects) -> bool:
@@ -155,8 +166,7 @@ def _changes_bytes_of_parquet(result: Result, sample: Sample, after: Objects) ->
     data = sample.objects[path]
     footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     first = next(place for place, (a, b) in enumerate(zip(data, after[path], strict=True)) if a != b)
-    has_checksums = str(pq.read_metadata(pa.BufferReader(data)).created_by).startswith("parquet-mr")
-    return first >= footer or not has_checksums
+    return first >= footer or not _is_by_parquet_mr(data)
 
 
 def _is_of_another_attempt(result: Result, sample: Sample, after: Objects) -> bool:
@@ -206,15 +216,19 @@ def _names_no_file(result: Result, sample: Sample, after: Objects) -> bool:
     return False
 
 
-def _changes_the_schema_of_partial_updates(result: Result, sample: Sample, after: Objects) -> bool:
-    """Only the schema in the metadata of a write has changed, and all its files are log files with a part of the columns."""
+def _changes_a_schema_alone(result: Result, sample: Sample, after: Objects) -> bool:
+    """Only the schema in the metadata of a write has changed, and the query reads none of its files, or a part of the columns.
+
+    A read-optimized query reads no log file, and blocks of partial updates have a part of the columns.
+    """
     path = result.damage.path
     if class_of(path) != "completed instant" or path not in after:
         return False
     with suppress(HudiError):
         before, now = (read_commit_metadata(objects[path], path) for objects in (sample.objects, after))
         return before != now == replace(before, schema=now.schema) and all(
-            _is_partial(sample.objects.get(stat.path, b"")) for stat in before.stats
+            _is_partial(sample.objects.get(stat.path, b"")) or (result.question == "read-optimized" and ".log." in stat.path)
+            for stat in before.stats
         )
     return False
 
@@ -241,5 +255,5 @@ REASONS: Mapping[str, Condition] = {
     "before version 8 any write appended to a log file": _is_shared,
     "before version 8 rows may have the name of an earlier file of their group": _may_keep_names,
     "metadata without files has no mark of its action": _names_no_file,
-    "no file of a write has the columns that it does not store": _changes_the_schema_of_partial_updates,
+    "no file that the query reads has the columns of the write": _changes_a_schema_alone,
 }
