@@ -42,11 +42,22 @@ def chaos(seconds: int, seed: int) -> Outcome:
     return Outcome(max(kills, 1), done.returncode, _end_of(done))
 
 
-def tests(*selected: str, only: str = "") -> Callable[[], Outcome]:
-    """The tests of some files, with `only` those of an expression of pytest."""
+def tests(*selected: str, only: str = "", long: bool = False) -> Callable[[], Outcome]:
+    """The tests of some files, with `only` those of an expression of pytest; with `long` also the long ones."""
 
     def run() -> Outcome:
-        done = _run(["-m", "pytest", "-q", "-p", "no:randomly", *selected, *(["-k", only] if only else [])])
+        done = _run(
+            [
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:randomly",
+                *selected,
+                *(["-k", only] if only else []),
+                *(["-m", ""] if long else []),
+            ]
+        )
         counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|error)", done.stdout)}
         broken = counts.get("failed", 0) + counts.get("error", 0)
         failed = tuple(line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")))
@@ -77,7 +88,7 @@ def areas(*, quick: bool, seed: int) -> Mapping[str, Callable[[], Outcome]]:
         "adapter as adversary": tests(f"{suite}/contract"),
         "terminal escape sequences": tests(f"{suite}/commands/test_terminal_output.py"),
         "endpoints and outputs": tests(f"{suite}/commands/test_cli_messages.py", f"{suite}/commands/test_cli_outputs.py"),
-        "faults of the file system": tests(f"{storage}/test_local_faults.py"),
+        "faults of the file system": tests(f"{storage}/test_local_faults.py", long=True),
         "power loss": tests(f"{suite}/explorer/test_power_loss.py"),
         "signals and processes": tests(f"{suite}/processes"),
         "reports and sites": tests(f"{suite}/report", only="script or escape or hostile"),
