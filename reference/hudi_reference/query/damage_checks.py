@@ -147,6 +147,7 @@ def faults_between_commits(
     planned = instants_of_slices(timeline, commits)
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
     clusterings = {i.requested for i in timeline.pending if i.action == "clustering"}
+    begun = timeline.pending_times
     written: dict[tuple[str, int], Instant] = {}
     for instant, commit in commits.items():
         for stat in commit.stats:
@@ -159,7 +160,7 @@ def faults_between_commits(
             if is_other and not properties.is_legacy and name is not None and instant.requested < name.instant not in planned:
                 yield _foreign(f"{folder}/{instant.file_name}", "BF-009", f"files of instant {instant.requested}", stat.path)
             is_of_slice = is_other and not properties.was_created_at_version_8
-            if is_of_slice and name is not None and not _is_known(timeline, name.instant):
+            if is_of_slice and name is not None and name.instant not in begun and timeline.completion_of(name.instant) is None:
                 yield _incomplete(folder, instant, name.instant, stat.path)
             may_be_pending = properties.is_legacy or (isinstance(name, LogFileName) and name.instant in clusterings)
             if name is not None and name.instant in pending and not may_be_pending:
@@ -167,11 +168,6 @@ def faults_between_commits(
         for log in _earlier_logs(commit) if pending else ():
             if log.instant in pending:
                 yield _incomplete(folder, instant, log.instant, str(log))
-
-
-def _is_known(timeline: Timeline, requested: str) -> bool:
-    """Whether an action with this requested time is on the timeline, or completed before it begins."""
-    return timeline.completion_of(requested) is not None or any(one.requested == requested for one in timeline.pending)
 
 
 def instants_of_slices(timeline: Timeline, commits: Mapping[Instant, CommitMetadata]) -> set[str]:

@@ -205,10 +205,12 @@ class HFile:
     def _looked_up(self, may_hold: MayHold) -> Iterator[tuple[IndexEntry, Sequence[Entry]]]:
         """The wanted data blocks with their entries. Those of the last blocks are kept, for look-ups of keys beside them."""
         for leaf, following in self._wanted_leaves(may_hold):
-            found = self._kept.pop(leaf.offset, None) or self._decode(leaf, following)
-            self._kept[leaf.offset] = found
-            while len(self._kept) > 1 and sum(size for size, _ in self._kept.values()) > _KEPT_BYTES:
-                del self._kept[next(iter(self._kept))]
+            found = self._kept.pop(leaf.offset, None)
+            if found is None:
+                found = self._decode(leaf, following)
+                while self._kept and found[0] + sum(size for size, _ in self._kept.values()) > _KEPT_BYTES:
+                    del self._kept[next(iter(self._kept))]
+            self._kept[leaf.offset] = found  # the last one is the newest
             yield leaf, found[1]
 
     @cached_property

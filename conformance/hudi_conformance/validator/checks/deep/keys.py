@@ -144,7 +144,7 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     """
     names = [name for name in (KEY, COMMIT_TIME, _SEQUENCE) if opened.properties.populates_meta_fields]
     if not names:
-        inserts = any(commit.operation in _INSERTS for commit in opened.groups.commits.values())
+        inserts = any(operation in _INSERTS for operation in opened.operations.values())
         return inserts or bool(opened.archived)
     found = [_stored_rows(opened, one, names, key) for one in slices]
     if not all(map(len, found)):
@@ -152,8 +152,7 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     rows = pa.concat_tables(found)
     versions = set(zip(rows.column(COMMIT_TIME).to_pylist(), rows.column(_SEQUENCE).to_pylist(), strict=True))
     last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default="")
-    operations = [commit.operation for instant, commit in opened.groups.commits.items() if instant.requested == last]
-    if all(operation in _INSERTS for operation in operations):
+    if last not in opened.operations or opened.operations[last] in _INSERTS:
         return bool(len(versions) == rows.num_rows)
     before = [_slice_before(opened, one, last) for one in slices]
     return None not in before and were_inserted(opened, [one for one in before if one is not None], key)
