@@ -23,8 +23,9 @@ def renamed_column(found: Iterable[pa.Field], wanted: Iterable[pa.Field]) -> tup
     missing, unknown = known.keys() - stored.keys(), stored.keys() - known.keys()
     if missing and unknown:
         return min(missing), min(unknown)
-    pairs = ((name, renamed_column(_fields(stored[name]), _fields(known[name]))) for name in stored.keys() & known.keys())
-    return next(((f"{name}.{inner[0]}", f"{name}.{inner[1]}") for name, inner in sorted(pairs) if inner is not None), None)
+    nested = sorted(name for name, kind in known.items() if kind.num_fields and name in stored)
+    pairs = ((name, renamed_column(_fields(stored[name]), _fields(known[name]))) for name in nested)
+    return next(((f"{name}.{inner[0]}", f"{name}.{inner[1]}") for name, inner in pairs if inner is not None), None)
 
 
 @lru_cache(maxsize=256)

@@ -119,12 +119,18 @@ def _check_rows(path: str, file: pq.ParquetFile, stored: Sequence[str], rows: pa
                 expected=f"{file.metadata.num_rows} rows", found="none",
                 remedy="restore the file from another copy of the table",
             )  # fmt: skip
-        known.check_row(path, *(found.column(name)[0].cast(pa.string()).as_py() for name in OF_FILE))
+        known.check_row(path, *(_text(found.column(name)[0]) for name in OF_FILE))
     names = [name for name in known.partition_values if name in stored] if file.metadata.num_rows else []
     if names and (first := next(file.iter_batches(1, columns=names, use_threads=False), None)) is not None:
         known.check_partition(path, {name: first.column(name)[0].as_py() for name in names if first.num_rows})
     if known.pending and COMMIT_TIME in stored:
         known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).cast(pa.string()).to_pylist())
+
+
+def _text(value: pa.Scalar) -> str | None:
+    """The text of a meta column, which is another type in damaged files."""
+    found = value.as_py()
+    return found if isinstance(found, str | None) else value.cast(pa.string()).as_py()
 
 
 def _rows(
