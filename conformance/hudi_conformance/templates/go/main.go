@@ -1,7 +1,7 @@
 // An adapter for hudi-conformance: JSON lines on standard input and output.
 //
 // It reads copy-on-write tables of versions 8 and 9 and refuses everything else. Replace snapshot by a call of your engine,
-// extend features, and run smoke and the suite after each step. Every failure panics, and answer turns the panic into an answer.
+// extend features, and run smoke and the suite after each step. Every failure panics, and answer turns it into an answer.
 package main
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
-	"github.com/hamba/avro/v2/ocf"
 	javaproperties "github.com/magiconair/properties"
+	"github.com/twmb/avro/ocf"
 )
 
 const engine, version = "my-engine", "0.1.0"
@@ -49,7 +49,7 @@ var supported = [][3]string{
 }
 
 var meta = regexp.MustCompile(`^_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)$`)
-var completed = regexp.MustCompile(`^\d+_\d+\.(commit|replacecommit|deltacommit)$`)
+var completed = regexp.MustCompile(`^(\d+)_\d+\.(commit|replacecommit|deltacommit)$`)
 
 type object = map[string]any
 
@@ -65,14 +65,11 @@ type message struct {
 	}
 }
 
-// commitMetadata has what a reader needs of HoodieCommitMetadata and HoodieReplaceCommitMetadata; pointers may be null there.
+// commitMetadata has what a reader needs of HoodieCommitMetadata and HoodieReplaceCommitMetadata; a null there is a zero value.
 type commitMetadata struct {
-	Stats *map[string][]struct {
-		Path   *string `avro:"path"`
-		FileID *string `avro:"fileId"`
-	} `avro:"partitionToWriteStats"`
-	Replaced *map[string][]string `avro:"partitionToReplaceFileIds"`
-	Extra    *map[string]string   `avro:"extraMetadata"`
+	PartitionToWriteStats     map[string][]struct{ Path, FileID string }
+	PartitionToReplaceFileIDs map[string][]string
+	ExtraMetadata             map[string]string
 }
 
 // refused is the panic for what the engine does not offer.
@@ -137,30 +134,30 @@ func latestFiles(table string) []string {
 	require(absent != nil, refused{"timeline.history", "the history of the timeline is not read"})
 	newest, replaced, schemas := map[string]string{}, map[string]bool{}, map[string]bool{} // groups are partition/file id
 	for _, entry := range must(os.ReadDir(timeline)) {                                     // sorted by name
-		if !completed.MatchString(entry.Name()) {
+		instant := completed.FindStringSubmatch(entry.Name())
+		if instant == nil {
 			continue
 		}
-		requested, _, _ := strings.Cut(entry.Name(), "_")
-		decoder := must(ocf.NewDecoder(bytes.NewReader(must(os.ReadFile(filepath.Join(timeline, entry.Name()))))))
-		require(decoder.HasNext(), entry.Name()+" has no whole record")
+		reader := must(ocf.NewReader(bytes.NewReader(must(os.ReadFile(filepath.Join(timeline, instant[0]))))))
+		var record any
 		var commit commitMetadata
-		check(decoder.Decode(&commit))
-		for partition, stats := range deref(commit.Stats) {
+		check(reader.Decode(&record))
+		check(json.Unmarshal(must(reader.Schema().EncodeJSON(record)), &commit))
+		for partition, stats := range commit.PartitionToWriteStats {
 			for _, stat := range stats {
-				isBase := strings.HasSuffix(*stat.Path, "_"+requested+".parquet")
-				require(isBase, refused{"merge-on-read", *stat.Path + " is not a base file of " + requested})
-				newest[filepath.Join(partition, *stat.FileID)] = filepath.Join(table, *stat.Path)
+				isBase := strings.HasSuffix(stat.Path, "_"+instant[1]+".parquet")
+				require(isBase, refused{"merge-on-read", stat.Path + " is not a base file of " + instant[1]})
+				newest[filepath.Join(partition, stat.FileID)] = filepath.Join(table, stat.Path)
 			}
 		}
-		for partition, ids := range deref(commit.Replaced) {
+		for partition, ids := range commit.PartitionToReplaceFileIDs {
 			for _, id := range ids {
 				replaced[filepath.Join(partition, id)] = true
 			}
 		}
-		if schema := deref(commit.Extra)["schema"]; schema != "" {
-			schemas[schema] = true
-		}
+		schemas[commit.ExtraMetadata["schema"]] = true
 	}
+	delete(schemas, "")
 	require(len(schemas) < 2, refused{"schema.evolution", "the commits differ in their schemas"})
 	maps.DeleteFunc(newest, func(group, _ string) bool { return replaced[group] })
 	return slices.Collect(maps.Values(newest))
@@ -224,12 +221,4 @@ func require(ok bool, otherwise any) {
 	if !ok {
 		panic(otherwise)
 	}
-}
-
-// deref returns the value of a nullable member, or its zero value.
-func deref[T any](value *T) (absent T) {
-	if value != nil {
-		return *value
-	}
-	return absent
 }
