@@ -1,11 +1,13 @@
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.*;
 import java.net.URI;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.file.*;
 import java.util.*;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.apache.arrow.dataset.file.*;
 import org.apache.arrow.dataset.jni.NativeMemoryPool;
@@ -13,16 +15,9 @@ import org.apache.arrow.dataset.scanner.ScanOptions;
 import org.apache.arrow.dataset.scanner.Scanner;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.ipc.ArrowFileWriter;
-import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.avro.file.DataFileReader;
 import org.apache.avro.file.SeekableByteArrayInput;
 import org.apache.avro.generic.GenericDatumReader;
-import org.apache.avro.generic.GenericRecord;
-
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.WRITE;
 
 /**
  * An adapter for hudi-conformance: JSON lines on standard input and output.
@@ -51,11 +46,8 @@ public final class Adapter {
     {"hoodie.bootstrap.base.path", "", "bootstrap"},
   };
 
-  /** The operations of the contract that are refused. */
-  static final Set<String> REFUSED = Set.of("inspect", "compute", "create", "write", "service", "begin", "resume");
-
-  static final Set<String> META = Set.of(
-      "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name");
+  static final String META = "_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)";
+  static final String COMPLETED = "\\d+_\\d+\\.(commit|replacecommit|deltacommit)";
   static final ObjectMapper JSON = new ObjectMapper();
   static final RootAllocator MEMORY = new RootAllocator();
 
@@ -76,7 +68,7 @@ public final class Adapter {
   }
 
   /** Write the rows of a query to an Arrow IPC file (not a stream). */
-  static Map<String, Object> read(JsonNode message) throws Exception {
+  static JsonNode read(JsonNode message) throws Exception {
     JsonNode query = message.get("query");
     String kind = query.get("kind").asText();
     boolean plain = kind.equals("snapshot") && !query.path("by_id").asBoolean() && query.path("where").isEmpty();
@@ -86,14 +78,14 @@ public final class Adapter {
     String[] columns = query.has("columns") ? JSON.convertValue(query.get("columns"), String[].class) : null;
     try (var scanner = snapshot(Path.of(table), columns);
         var reader = scanner.scanBatches();
-        var channel = FileChannel.open(Path.of(message.get("into").asText()), CREATE, WRITE);
-        var writer = new ArrowFileWriter(reader.getVectorSchemaRoot(), reader, channel)) {
+        var file = new FileOutputStream(message.get("into").asText());
+        var writer = new ArrowFileWriter(reader.getVectorSchemaRoot(), reader, file.getChannel())) {
       writer.start();
       while (reader.loadNextBatch()) {
         writer.writeBatch();
       }
     }
-    return Map.of("rows", message.get("into").asText());
+    return message.get("into");
   }
 
   /** The latest committed rows of the table, with these columns or all data columns. Call your engine here. */
@@ -103,8 +95,8 @@ public final class Adapter {
     var types = Arrays.stream(uris).map(uri -> parquet(uri).inspect().getFields().toString().replace(" not null", ""));
     require(types.distinct().count() == 1, "schema.evolution", "the base files differ in their schemas");
     if (columns == null) {
-      var names = parquet(uris).inspect().getFields().stream().map(Field::getName);
-      columns = names.filter(name -> !META.contains(name)).toArray(String[]::new);
+      var names = parquet(uris).inspect().getFields().stream().map(field -> field.getName());
+      columns = names.filter(name -> !name.matches(META)).toArray(String[]::new);
     }
     return parquet(uris).finish().newScan(new ScanOptions(1 << 15, Optional.of(columns)));
   }
@@ -126,12 +118,10 @@ public final class Adapter {
     Map<Path, Path> newest = new HashMap<>(); // by partition/file id
     Set<Path> replaced = new HashSet<>();
     Set<String> schemas = new HashSet<>();
-    for (String name : new TreeSet<>(List.of(timeline.toFile().list()))) {
-      if (!name.matches("\\d+_\\d+\\.(commit|replacecommit|deltacommit)")) {
-        continue;
-      }
+    for (String name : Stream.of(timeline.toFile().list()).filter(name -> name.matches(COMPLETED)).sorted().toList()) {
       String requested = name.split("_")[0];
-      JsonNode commit = commitMetadata(timeline.resolve(name));
+      var container = new SeekableByteArrayInput(Files.readAllBytes(timeline.resolve(name))); // has one record
+      JsonNode commit = JSON.readTree(new DataFileReader<>(container, new GenericDatumReader<>()).next().toString());
       for (var partition : commit.path("partitionToWriteStats").properties()) {
         for (JsonNode stat : partition.getValue()) {
           String path = stat.get("path").asText();
@@ -151,29 +141,17 @@ public final class Adapter {
     return newest.values();
   }
 
-  /** The metadata of a completed write: one record in an Avro container, as JSON. */
-  static JsonNode commitMetadata(Path path) throws IOException {
-    var content = new SeekableByteArrayInput(Files.readAllBytes(path));
-    try (var reader = new DataFileReader<GenericRecord>(content, new GenericDatumReader<>())) {
-      return JSON.readTree(reader.next().toString());
-    }
-  }
-
   /** The entries of hoodie.properties. Tables that are damaged or not supported raise. */
   static Properties properties(Path table) throws IOException {
     Properties known = new Properties();
-    try (var content = Files.newBufferedReader(table.resolve(".hoodie").resolve("hoodie.properties"), ISO_8859_1)) {
-      known.load(content);
-    }
+    known.load(new StringReader(Files.readString(table.resolve(".hoodie").resolve("hoodie.properties"), ISO_8859_1)));
     for (String[] row : SUPPORTED) {
       String value = known.getProperty(row[0], "");
       require(List.of(row[1].split("\\|", -1)).contains(value), row[2], row[0] + " is " + value);
     }
-    if (!known.containsKey("hoodie.table.name")) {
-      throw new IOException("hoodie.table.name is missing");
-    }
+    String name = Objects.requireNonNull(known.getProperty("hoodie.table.name"), "hoodie.table.name is missing");
+    name = known.getProperty("hoodie.database.name", "") + "." + name;
     CRC32 sum = new CRC32();
-    String name = known.getProperty("hoodie.database.name", "") + "." + known.getProperty("hoodie.table.name");
     sum.update(name.getBytes(UTF_8));
     if (!known.getProperty("hoodie.table.checksum", "" + sum.getValue()).equals("" + sum.getValue())) {
       throw new IOException("the checksum in hoodie.properties is not that of " + name);
@@ -184,26 +162,24 @@ public final class Adapter {
   /** The answer to one message; every failure becomes an error answer. Operations that are not implemented yet are refused. */
   static Map<String, Object> answer(JsonNode message) {
     String op = message.path("op").asText();
-    if (op.equals("hello")) {
-      return Map.of("protocol", 1, "engine", ENGINE, "version", VERSION, "language", "java", "features", FEATURES);
-    }
-    Map<String, Object> found = new HashMap<>(Map.of("id", message.get("id")));
+    JsonNode id = message.path("id");
     try {
-      require(!REFUSED.contains(op), op, "not offered");
-      if (!op.equals("read")) {
-        throw new IllegalArgumentException("unknown operation " + op);
-      }
-      found.putAll(read(message));
+      return switch (op) {
+        case "hello" ->
+            Map.of("protocol", 1, "engine", ENGINE, "version", VERSION, "language", "java", "features", FEATURES);
+        case "read" -> Map.of("id", id, "rows", read(message));
+        case "inspect", "compute", "create", "write", "service", "begin", "resume" -> throw new Refused(op, "not offered");
+        default -> throw new IllegalArgumentException("unknown operation " + op);
+      };
     } catch (Refused e) {
-      found.put("refused", Map.of("feature", e.feature, "message", e.getMessage()));
+      return Map.of("id", id, "refused", Map.of("feature", e.feature, "message", e.getMessage()));
     } catch (Exception e) {
-      found.put("error", Map.of("message", e.toString()));
+      return Map.of("id", id, "error", Map.of("message", e.toString()));
     }
-    return found;
   }
 
   public static void main(String[] arguments) throws IOException {
-    var answers = new PrintStream(new FileOutputStream(FileDescriptor.out), true, UTF_8);
+    PrintStream answers = System.out;
     System.setOut(System.err); // output of libraries must not mix with the protocol
     var lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -211,7 +187,8 @@ public final class Adapter {
       if (message.path("op").asText().equals("bye")) {
         break;
       }
-      answers.println(JSON.writeValueAsString(answer(message))); // flushes
+      answers.writeBytes(JSON.writeValueAsBytes(answer(message)));
+      answers.println(); // flushes
     }
   }
 }
