@@ -8,6 +8,7 @@
 #include <arrow/ipc/api.h>
 #include <avro.h>
 #include <parquet/arrow/reader.h>
+#include <parquet/exception.h>
 #include <zlib.h>
 
 #include <filesystem>
@@ -33,7 +34,7 @@ const vector<string> FEATURES = {
     "merge.commit-time", "merge.event-time",
 };
 
-// SUPPORTED: property, pattern of the supported values (it may match an absent one), and the feature that any other value needs.
+// SUPPORTED: property, the supported values (an empty one: it may be absent), and the feature that any other value needs.
 const vector<std::array<string, 3>> SUPPORTED = {
     {"hoodie.table.version", "8|9", "table-version"},
     {"hoodie.timeline.layout.version", "2", "timeline-layout"},
@@ -45,28 +46,15 @@ const vector<std::array<string, 3>> SUPPORTED = {
 };
 
 // The operations of the contract that are refused.
-const std::set<string> OPERATIONS = {"inspect", "compute", "create", "write", "service", "begin", "resume"};
+const std::set<string> REFUSED = {"inspect", "compute", "create", "write", "service", "begin", "resume"};
 
-const std::set<string> META = {
-    "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
-};
+const std::regex META("_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)");
 const std::regex COMPLETED(R"((\d+)_\d+\.(commit|replacecommit|deltacommit))");
 
 // The engine does not offer `feature`.
-struct Refused : std::runtime_error {
-  string feature;
-  Refused(string feature, const string& message) : std::runtime_error(message), feature(std::move(feature)) {}
+struct Refused {
+  string feature, message;
 };
-
-void check(const arrow::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
-
-template <typename T>
-T must(arrow::Result<T> result) {
-  check(result.status());
-  return std::move(result).ValueUnsafe();
-}
 
 // The metadata of a completed write: one record in an Avro container, as JSON in which {"map": …} is the value of a union.
 json commit_metadata(const fs::path& path) {
@@ -97,26 +85,26 @@ std::map<string, string> properties(const fs::path& table) {
     if (std::regex_match(line, found, entry)) known[found[1]] = found[2];
   for (const auto& [key, values, feature] : SUPPORTED)
     if (const string found = known[key]; !std::regex_match(found, std::regex(values)))
-      throw Refused(feature, key + " is " + found);
+      throw Refused{feature, key + " is " + found};
   if (!known.count("hoodie.table.name")) throw std::runtime_error("hoodie.table.name is missing");
   const string name = known["hoodie.database.name"] + "." + known["hoodie.table.name"];
-  if (name.find('\\') != string::npos) throw Refused("properties", "the escapes in " + name + " are not decoded");
+  if (name.find('\\') != string::npos) throw Refused{"properties", "the escapes in " + name + " are not decoded"};
   const string sum = std::to_string(crc32(0, reinterpret_cast<const Bytef*>(name.data()), name.size()));
   if (known.emplace("hoodie.table.checksum", sum).first->second != sum)
     throw std::runtime_error("the checksum in hoodie.properties is not that of " + name);
   return known;
 }
 
-// The newest base file of each file group that was not replaced.
+// The newest base file of each file group that was not replaced, by partition/file id.
 //
 // The metadata of the completed writes names all of them, as long as no instant was archived.
-vector<fs::path> latest_files(const fs::path& table) {
+std::map<fs::path, fs::path> latest_files(const fs::path& table) {
   auto known = properties(table);
   const fs::path timeline = table / ".hoodie" / known["hoodie.timeline.path"];
   if (fs::exists(timeline / known["hoodie.timeline.history.path"] / "_version_"))
-    throw Refused("timeline.history", "the history of the timeline is not read");
+    throw Refused{"timeline.history", "the history of the timeline is not read"};
   const fs::directory_iterator entries(timeline);
-  std::map<fs::path, fs::path> newest;  // by partition/file id
+  std::map<fs::path, fs::path> newest;
   std::set<fs::path> replaced, names(begin(entries), end(entries));
   std::set<string> schemas;
   for (const auto& name : names) {
@@ -129,7 +117,7 @@ vector<fs::path> latest_files(const fs::path& table) {
       for (const json& stat : stats) {
         const string path = stat.at("/path/string"_json_pointer), id = stat.at("/fileId/string"_json_pointer);
         if (!path.ends_with("_" + instant.str(1) + ".parquet"))
-          throw Refused("merge-on-read", path + " is not a base file of " + instant.str(1));
+          throw Refused{"merge-on-read", path + " is not a base file of " + instant.str(1)};
         newest[fs::path(partition) / id] = table / path;
       }
     const json replacements = commit.value("/partitionToReplaceFileIds/map"_json_pointer, json::object());
@@ -138,47 +126,45 @@ vector<fs::path> latest_files(const fs::path& table) {
     schemas.insert(commit.value("/extraMetadata/map/schema"_json_pointer, ""));
   }
   schemas.erase("");
-  if (schemas.size() > 1) throw Refused("schema.evolution", "the commits differ in their schemas");
-  vector<fs::path> latest;
-  for (const auto& [group, path] : newest)
-    if (!replaced.contains(group)) latest.push_back(path);
-  return latest;
+  if (schemas.size() > 1) throw Refused{"schema.evolution", "the commits differ in their schemas"};
+  std::erase_if(newest, [&](const auto& entry) { return replaced.contains(entry.first); });
+  return newest;
 }
 
 // The latest committed rows of the table. Call your engine here.
 Table snapshot(const fs::path& table) {
-  vector<Table> rows;
-  for (const auto& path : latest_files(table)) {
-    const auto file = must(arrow::io::ReadableFile::Open(path.string()));
-    rows.push_back(must(must(parquet::arrow::OpenFile(file, arrow::default_memory_pool()))->ReadTable()));
+  vector<Table> files;
+  for (const auto& [group, path] : latest_files(table)) {
+    PARQUET_ASSIGN_OR_THROW(const auto file, arrow::io::ReadableFile::Open(path.string()));
+    PARQUET_ASSIGN_OR_THROW(const auto reader, parquet::arrow::OpenFile(file, arrow::default_memory_pool()));
+    PARQUET_ASSIGN_OR_THROW(files.emplace_back(), reader->ReadTable());
   }
-  if (rows.empty()) throw Refused("read.snapshot", "the schema of a table without base files is not read");
-  return must(arrow::ConcatenateTables(rows));  // fails if the files differ in their schemas
+  if (files.empty()) throw Refused{"read.snapshot", "the schema of a table without base files is not read"};
+  PARQUET_ASSIGN_OR_THROW(Table rows, arrow::ConcatenateTables(files));  // fails if the files differ in their schemas
+  return rows;
 }
 
 // Write the rows of a query to an Arrow IPC file (not a stream).
 json read(const json& message) {
   const auto& query = message.at("query");
   if (query.at("kind") != "snapshot" || query.value("by_id", false) || !query.value("where", json::array()).empty())
-    throw Refused("read." + query.at("kind").get<string>(), "only snapshot queries without a filter are offered");
-  const string uri = message.at("table");
-  if (!uri.starts_with("file://")) throw Refused("storage." + uri.substr(0, uri.find(':')), "only local tables are read");
+    throw Refused{"read." + query.at("kind").get<string>(), "only snapshot queries without a filter are offered"};
+  const string uri = message.at("table"), into = message.at("into");
+  if (!uri.starts_with("file://")) throw Refused{"storage." + uri.substr(0, uri.find(':')), "only local tables are read"};
   string path;
-  must(arrow::fs::FileSystemFromUri(uri, &path));
+  PARQUET_THROW_NOT_OK(arrow::fs::FileSystemFromUri(uri, &path));
   Table rows = snapshot(path);
+  vector<string> names = rows->ColumnNames();
+  std::erase_if(names, [](const string& name) { return std::regex_match(name, META); });
   vector<int> columns;
-  if (query.contains("columns"))
-    for (const string name : query.at("columns")) columns.push_back(rows->schema()->GetFieldIndex(name));
-  else
-    for (int i = 0; i < rows->num_columns(); i++)
-      if (!META.contains(rows->field(i)->name())) columns.push_back(i);
-  rows = must(rows->SelectColumns(columns));  // raises if a column does not exist
-  const auto sink = must(arrow::io::FileOutputStream::Open(message.at("into").get<string>()));
-  const auto writer = must(arrow::ipc::MakeFileWriter(sink, rows->schema()));
-  check(writer->WriteTable(*rows));
-  check(writer->Close());
-  check(sink->Close());
-  return {{"rows", message.at("into")}};
+  for (const string& name : query.value("columns", names)) columns.push_back(rows->schema()->GetFieldIndex(name));
+  PARQUET_ASSIGN_OR_THROW(rows, rows->SelectColumns(columns));  // fails if a column does not exist
+  PARQUET_ASSIGN_OR_THROW(const auto sink, arrow::io::FileOutputStream::Open(into));
+  PARQUET_ASSIGN_OR_THROW(const auto writer, arrow::ipc::MakeFileWriter(sink, rows->schema()));
+  PARQUET_THROW_NOT_OK(writer->WriteTable(*rows));
+  PARQUET_THROW_NOT_OK(writer->Close());
+  PARQUET_THROW_NOT_OK(sink->Close());
+  return into;
 }
 
 // The answer to one message; every failure becomes an error answer. Operations that are not implemented yet are refused.
@@ -186,18 +172,16 @@ json answer(const json& message) {
   const string op = message.at("op");
   if (op == "hello")
     return {{"protocol", 1}, {"engine", ENGINE}, {"version", VERSION}, {"language", "cpp"}, {"features", FEATURES}};
-  json found;
+  const json& id = message.at("id");
   try {
-    if (op == "read") found = read(message);
-    else if (OPERATIONS.contains(op)) throw Refused(op, "not offered");
-    else throw std::runtime_error("unknown operation " + op);
+    if (REFUSED.contains(op)) throw Refused{op, "not offered"};
+    if (op != "read") throw std::runtime_error("unknown operation " + op);
+    return {{"id", id}, {"rows", read(message)}};
   } catch (const Refused& e) {
-    found = {{"refused", {{"feature", e.feature}, {"message", e.what()}}}};
+    return {{"id", id}, {"refused", {{"feature", e.feature}, {"message", e.message}}}};
   } catch (const std::exception& e) {
-    found = {{"error", {{"message", e.what()}}}};
+    return {{"id", id}, {"error", {{"message", e.what()}}}};
   }
-  found["id"] = message.at("id");
-  return found;
 }
 
 int main() {
