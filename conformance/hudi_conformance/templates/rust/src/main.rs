@@ -21,6 +21,7 @@ const ENGINE: &str = "my-engine";
 const VERSION: &str = "0.1.0";
 
 /// The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is.
+#[rustfmt::skip]
 const FEATURES: [&str; 19] = [
     "table-version.9", "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file",
     "timeline.replaced-groups", "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive",
@@ -98,21 +99,17 @@ fn latest_files(table: &Path) -> Result<Vec<PathBuf>> {
     let mut names = fs::read_dir(&timeline)?.map(|entry| entry.map(|e| e.file_name())).collect::<Result<Vec<_>, _>>()?;
     names.sort();
     let completed = Regex::new(COMPLETED)?;
-    let mut newest = HashMap::new(); // by partition and file id
+    let mut newest = HashMap::new(); // by partition/file id
     let (mut replaced, mut schemas) = (HashSet::new(), HashSet::new());
     for instant in names.iter().filter_map(|name| completed.captures(name.to_str()?)) {
         let commit = commit_metadata(&timeline.join(&instant[0]))?;
-        for (partition, stats) in entries(&commit["partitionToWriteStats"]) {
-            for stat in stats.as_array().into_iter().flatten() {
-                let path = text(&stat["path"]);
-                let is_base = path.ends_with(&format!("_{}.parquet", &instant[1]));
-                ensure!(is_base, refused("merge-on-read", format!("{path} is not a base file of {}", &instant[1])));
-                newest.insert((partition.clone(), text(&stat["fileId"]).to_string()), table.join(path));
-            }
+        for (partition, stat) in items(&commit["partitionToWriteStats"]) {
+            let path = text(&stat["path"]);
+            let is_base = path.ends_with(&format!("_{}.parquet", &instant[1]));
+            ensure!(is_base, refused("merge-on-read", format!("{path} is not a base file of {}", &instant[1])));
+            newest.insert(partition.join(text(&stat["fileId"])), table.join(path));
         }
-        for (partition, ids) in entries(&commit["partitionToReplaceFileIds"]) {
-            replaced.extend(ids.as_array().into_iter().flatten().map(|id| (partition.clone(), text(id).to_string())));
-        }
+        replaced.extend(items(&commit["partitionToReplaceFileIds"]).map(|(partition, id)| partition.join(text(id))));
         schemas.insert(text(&commit["extraMetadata"]["schema"]).to_string());
     }
     schemas.remove("");
@@ -146,9 +143,10 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The entries of a JSON object; none if it is null.
-fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    value.as_object().into_iter().flatten()
+/// The items of all partitions in the metadata of a write, each with its partition; none if the value is null.
+fn items(partitions: &Value) -> impl Iterator<Item = (&Path, &Value)> {
+    let lists = partitions.as_object().into_iter().flatten();
+    lists.flat_map(|(name, list)| list.as_array().into_iter().flatten().map(|item| (Path::new(name), item)))
 }
 
 /// The answer to a message with an id. Operations that are not implemented yet are refused.
