@@ -125,8 +125,7 @@ public final class Adapter {
       for (var partition : commit.path("partitionToWriteStats").properties()) {
         for (JsonNode stat : partition.getValue()) {
           String path = stat.get("path").asText();
-          boolean isBase = path.endsWith("_" + requested + ".parquet");
-          require(isBase, "merge-on-read", path + " is not a base file of " + requested);
+          require(path.endsWith("_" + requested + ".parquet"), "merge-on-read", path + " is not a base file of " + requested);
           newest.put(Path.of(partition.getKey(), stat.get("fileId").asText()), table.resolve(path));
         }
       }
