@@ -12,6 +12,7 @@ from history_samples import FOLDER
 from log_block_samples import KN_JSON, TWO_ROWS, read_blocks
 from reference_samples import SCHEMA, new_table, trip, trips
 
+from hudi_reference import restore
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import hfile_of
 from hudi_reference.files.hfile.writer import encode_hfile
@@ -150,6 +151,15 @@ def statistics_of_partitions(size: int) -> Callable[[], object]:
     return lambda: table.insert(rows[1])
 
 
+def restored(size: int) -> Callable[[], object]:
+    """Many writes to one group are removed at once."""
+    table = new_table(partition=("p",), options={"hoodie.archive.automatic": "false", "hoodie.clean.automatic": "false"})
+    first = table.insert(trips(trip("a", "n", 0, "p")))
+    for number in range(size):
+        table.upsert(trips(trip("a", "n", number + 1, "p")))
+    return lambda: restore(table, first)
+
+
 GROWING: dict[str, Callable[[int], Callable[[], object]]] = {
     "schema that doubles": lambda size: lambda: parse_schema(doubling(size // 40), f"{size}"),
     "schema that is chained": lambda size: lambda: parse_schema(chained(size // 10), f"{size}"),
@@ -179,6 +189,7 @@ GROWING: dict[str, Callable[[int], Callable[[], object]]] = {
     "metadata records": metadata_records,
     "look-ups in an HFile": lookups,
     "statistics of partitions": lambda size: statistics_of_partitions(size // 5),
+    "restore": lambda size: restored(size // 20),
     "entries of an HFile": lambda size: (
         lambda: list(hfile_of(encode_hfile([Entry(f"{n:09}".encode(), b"v") for n in range(size)]), "a"))
     ),

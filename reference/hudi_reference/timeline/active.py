@@ -164,6 +164,11 @@ def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
     return tuple(Instant(*highest[identity]) for identity in sorted(highest))
 
 
+def instants_requested_at(storage: Storage, properties: TableProperties, requested: str) -> tuple[Instant, ...]:
+    """The active instants with that requested time as they are now."""
+    return build_timeline(name for name in storage.names(properties.timeline_folder) if name.startswith(requested))
+
+
 def is_still_pending(storage: Storage, properties: TableProperties, instant: Instant) -> bool:
     """Whether an action is pending now: another process may have withdrawn it since a timeline was loaded."""
     return any(pending.identity == instant.identity for pending in load_timeline(storage, properties).pending)

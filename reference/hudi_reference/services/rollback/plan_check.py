@@ -9,7 +9,7 @@ A pending plan may come from another engine, or may have been changed. Before an
     restore     every write that is later than the target is removed, not only some of them
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from hudi_reference.errors import UnsafePlan
 from hudi_reference.layout.names import parse_data_file_name, split_path
@@ -18,8 +18,8 @@ from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan
+from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import State
 
 
 @implements("TL-019", "TL-021")
@@ -41,10 +41,11 @@ def check_rollback_plan(table: Table, requested: str, target: str, files: Iterab
         file = parse_data_file_name(name)
         if file is None or file.instant != target or META_FOLDER in partition.split("/"):
             raise _unsafe(table, "rollback", requested, "TL-019", f"{path}: not a data file of the write {target}")
-    completed = [found for found in table.timeline.completed if found.requested == target and found in table.timeline.writes]
+    timeline = table.timeline
+    completed = [found for found in timeline.completed if found.requested == target and found in timeline.writes]
     for write in completed:
-        _check_not_savepointed(table, "rollback", requested, target)
-        for other in table.timeline.commits:
+        _check_not_savepointed(table, timeline, "rollback", requested, {target})
+        for other in timeline.commits:
             if _is_later(other, write) and (other.completion or other.requested) < requested:
                 raise _unsafe(table, "rollback", requested, "TL-019", f"{other.file_name} is later than {write.file_name}")
 
@@ -62,10 +63,11 @@ def check_restore_plan(table: Table, requested: str, target: str, removed: Itera
     Raises:
         UnsafePlan: the plan must not be executed; the error names the plan and the write.
     """
-    times, commits = set(removed), table.timeline.commits
+    times, timeline = set(removed), table.timeline
     for time in times:
         _check_time(table, "restore", requested, time)
-        _check_not_savepointed(table, "restore", requested, time)
+    _check_not_savepointed(table, timeline, "restore", requested, times)
+    commits = timeline.commits
     going = [found for found in commits if found.requested in times]
     base = next((found for found in commits if found.requested == target), None)
     if target and base is None:
@@ -105,10 +107,10 @@ def _check_time(table: Table, action: str, requested: str, time: str) -> None:
         raise _unsafe(table, action, requested, "TL-027", f"{time!r} is not an instant time")
 
 
-def _check_not_savepointed(table: Table, action: str, requested: str, time: str) -> None:
-    for found in table.timeline.completed:
-        if found.action == "savepoint" and found.requested == time and found.state is State.COMPLETED:
-            raise _unsafe(table, action, requested, "TL-021", f"a savepoint protects {time}")
+def _check_not_savepointed(table: Table, timeline: Timeline, action: str, requested: str, times: Collection[str]) -> None:
+    for found in timeline.completed:
+        if found.action == "savepoint" and found.requested in times:
+            raise _unsafe(table, action, requested, "TL-021", f"a savepoint protects {found.requested}")
 
 
 def _unsafe(table: Table, action: str, requested: str, rule: str, found: str) -> UnsafePlan:

@@ -12,7 +12,7 @@ plan.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hudi_reference.errors import CannotUndo
@@ -34,6 +34,7 @@ from hudi_reference.services.rollback.rollback import (
     RollbackPlan,
     check_not_savepointed,
     check_own_files,
+    files_by_instant,
     files_of,
     forget_action,
     remove_action,
@@ -123,8 +124,11 @@ def files_of_restore(table: Table, plan: RestorePlan) -> tuple[str, ...]:
     """The paths of the data files that a restore deletes. Changes nothing."""
     if plan.requested is not None:
         check_restore_plan(table, plan.requested, plan.target, (time for time, _ in plan.writes))
-    times = {time for time, _ in plan.writes}
-    return tuple(path for found in table.timeline.writes if found.requested in times for path in files_of(table, found))
+    times, files = {time for time, _ in plan.writes}, files_by_instant(table)
+    found = [write for write in table.timeline.writes if write.requested in times]
+    for write in found:
+        check_own_files(table, write)
+    return tuple(path for write in found for path in files.get(write.requested, ()))
 
 
 def _pending_plan(plan: RestorePlan, instant: str) -> RestorePlan:
@@ -175,7 +179,11 @@ class RestoreExecution(PlanExecution):
     def work(self, plan: Plan) -> Plan:
         """Remove the writes of the plan with their files, then the rollbacks that are later than the target."""
         table, restore_plan, started = self.table, _plan_of(self.requested, plan), self.table.clock.now()
-        removed = {time: [self._remove_write(time, action)] for time, action in restore_plan.writes}
+        files, writes = files_by_instant(table), {found.requested: found for found in table.timeline.writes}
+        removed = {
+            time: [self._remove_write(RollbackPlan(time, action, files.get(time, ()), self.requested), writes.get(time))]
+            for time, action in restore_plan.writes
+        }
         for found in table.timeline.instants:
             if found.action == "rollback" and restore_plan.target < found.requested < self.requested:
                 forget_action(table, found.requested, "rollback")
@@ -188,13 +196,16 @@ class RestoreExecution(PlanExecution):
             "restoreInstantInfo": _instant_records(restore_plan.writes),
         }
 
-    def _remove_write(self, time: str, action: str) -> dict[str, Any]:
-        """Remove a write and its files; the rollback metadata of it."""
-        table = self.table
-        found = next((write for write in table.timeline.writes if write.requested == time), None)
-        files = () if found is None else files_of(table, found)
-        remove_action(table, time, files)
-        return rollback_record(table, RollbackPlan(time, action, files, self.requested), 0)
+    def _remove_write(self, removed: RollbackPlan, found: Instant | None) -> dict[str, Any]:
+        """Remove a write and its files; the rollback metadata of it. `found` is None if nothing of it was on the timeline."""
+        if found is None:
+            removed = replace(removed, files=())
+        elif found.state is not State.COMPLETED:  # its writer may have stored more files since
+            removed = replace(removed, files=files_of(self.table, found))
+        else:
+            check_own_files(self.table, found)
+        remove_action(self.table, removed.target, removed.files)
+        return rollback_record(self.table, removed, 0)
 
 
 def _plan_of(requested: str, record: Plan) -> RestorePlan:

@@ -11,7 +11,7 @@ The target is pending, and so invisible, until all its files are deleted. After 
 the rollback or those after it, and another rollback of the same instant continues the pending plan.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,9 @@ from hudi_reference.services.planning.plan_execution import (
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.plan_check import check_rollback_plan
-from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.active import Timeline, instants_requested_at
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
-from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.heartbeats import Heartbeats, heartbeat_path
@@ -196,7 +196,8 @@ def remove_action(table: Table, target: str, files: Iterable[str]) -> None:
     """
     transitions, owner = transitions_of(table), new_owner(f"remove {target}")
     with hold_lock(transitions.times.lock, owner):
-        found = next((write for write in table.timeline.writes if write.requested == target), None)
+        now = instants_requested_at(table.storage, table.properties, target)
+        found = next((instant for instant in now if ACTIONS[instant.action].writes), None)
         if found is not None and found.state is State.COMPLETED:
             found = transitions.withdraw(found)
     for path in files:
@@ -227,10 +228,16 @@ def files_of(table: Table, target: Instant) -> tuple[str, ...]:
     Raises UnsupportedTableFeature as `check_own_files` does.
     """
     check_own_files(table, target)
-    listed = (info.path for info in table.storage.list(skip=META_FOLDER))
-    return tuple(
-        path for path in listed if (name := parse_data_file_name(split_path(path)[1])) and name.instant == target.requested
-    )
+    return files_by_instant(table).get(target.requested, ())
+
+
+def files_by_instant(table: Table) -> Mapping[str, tuple[str, ...]]:
+    """The paths of all data files by the instant in their names."""
+    found: dict[str, list[str]] = {}
+    for info in table.storage.list(skip=META_FOLDER):
+        if (name := parse_data_file_name(split_path(info.path)[1])) is not None:
+            found.setdefault(name.instant, []).append(info.path)
+    return {instant: tuple(paths) for instant, paths in found.items()}
 
 
 @implements("TL-019", "TL-023")
