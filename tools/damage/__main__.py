@@ -1,4 +1,4 @@
-"""Damage golden tables: `python -m tools.damage [--tables PATTERN] [--count N] [--seed S] [--only SEED]`."""
+"""Damage tables: `python -m tools.damage [--folder DIR] [--tables PATTERN] [--count N] [--seed S] [--only SEED]`."""
 
 import time
 from collections import Counter
@@ -11,10 +11,11 @@ from rich.table import Table
 from tools.damage.experiment import Result, run_all
 from tools.damage.kinds import class_of
 from tools.damage.silent import reason_of
-from tools.damage.tables import golden_tables
+from tools.damage.tables import golden_tables, tables_below
 
 
 def main(
+    folder: Annotated[Path | None, typer.Option(help="folder of tables; the golden tables without one")] = None,
     tables: Annotated[str, typer.Option(help="names of tables, such as log/*")] = "*",
     count: Annotated[int, typer.Option(help="how many damages")] = 1000,
     seed: Annotated[int, typer.Option(help="of chance")] = 1,
@@ -23,7 +24,7 @@ def main(
 ) -> None:
     """Damage tables; exit status 1 if one gave other rows without an error and docs/damage.md does not list why."""
     console, started = Console(), time.monotonic()
-    samples = list(golden_tables(tables))
+    samples = list(golden_tables(tables) if folder is None else tables_below(folder, tables))
     by_name = {sample.name: sample for sample in samples}
     seeds = [only] if only else [f"{seed}:{number}" for number in range(count)]
     found: Counter[tuple[str, str]] = Counter()

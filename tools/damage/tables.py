@@ -1,4 +1,4 @@
-"""Golden tables in memory, with the answers that they give undamaged."""
+"""Tables in memory, with the answers that they give undamaged."""
 
 import fnmatch
 import hashlib
@@ -31,7 +31,7 @@ _LATER = 2_000_000_000_000
 
 @dataclass(frozen=True)
 class Sample:
-    """A golden table: its name below `fixtures`, and its objects by path."""
+    """A table: its name below `fixtures`, or below another folder of tables, and its objects by path."""
 
     name: str
     objects: Mapping[str, bytes]
@@ -69,6 +69,16 @@ def golden_tables(pattern: str = "*") -> Iterator[Sample]:
         if fnmatch.fnmatch(name, pattern) and ".damaged." not in f".{name.replace('/', '.')}" and digest not in seen:
             seen.add(digest)
             sample = Sample(name, objects)
+            if _is_readable(sample):
+                yield sample
+
+
+def tables_below(folder: Path, pattern: str = "*") -> Iterator[Sample]:
+    """The tables below a folder whose snapshot is read without an error, by name."""
+    for meta in sorted(folder.rglob(".hoodie")):
+        name = meta.parent.relative_to(folder).as_posix()
+        if meta.parts.count(".hoodie") == 1 and fnmatch.fnmatch(name, pattern):
+            sample = Sample(name, _objects(meta.parent))
             if _is_readable(sample):
                 yield sample
 

@@ -83,9 +83,9 @@ def _judge(changed: bool, found: Validation, drawn: Drawn) -> str:
     return "nothing changed" if found.is_sound else "found, no answer changed"
 
 
-def tables_of(pattern: str, version: str | None = None) -> list[Path]:
-    """The folders of golden cases with tables, perhaps of one table version."""
-    found = [path.parent for path in sorted(fixtures_root().glob(f"{pattern}/case.json")) if (path.parent / "table").is_dir()]
+def tables_of(pattern: str, version: str | None = None, folder: Path | None = None) -> list[Path]:
+    """The folders of golden cases, or the folders below another one, that have a `table`; perhaps of one table version."""
+    found = [path.parent for path in sorted((folder or fixtures_root()).glob(f"{pattern}/table")) if path.is_dir()]
     if version is None:
         return found
     files = ((one, one / "table" / PROPERTIES_PATH) for one in found)
