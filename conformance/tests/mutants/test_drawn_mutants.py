@@ -71,6 +71,11 @@ def test_texts_of_errors_and_docstrings_are_not_changed():
     }
 
 
+def test_statements_of_a_function_do_not_run_on_import():
+    """A mutant of a line that runs on import is judged by all cases, any other one by the cases that execute the line."""
+    assert {site.after for site in find_sites(ast.parse(SOURCE)) if site.runs_on_import} == {"4", "2"}
+
+
 def test_every_drawn_mutant_compiles_and_differs(tmp_path: Path):
     (tmp_path / "counting.py").write_text(SOURCE)
     same = ast.dump(ast.parse(SOURCE))

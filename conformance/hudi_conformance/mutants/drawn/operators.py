@@ -90,6 +90,7 @@ def _sites_below(parent: ast.AST, function: str, statement: int, *, runs_on_impo
         if _is_left_out(parent, field):
             continue
         nodes = value if isinstance(value, list) else [value]
+        on_import = runs_on_import and not (isinstance(parent, ast.FunctionDef) and field == "body")
         for index, node in enumerate(nodes):
             if not isinstance(node, ast.AST) or _is_docstring(parent, field, index, node) or _only_prints(node):
                 continue
@@ -97,11 +98,10 @@ def _sites_below(parent: ast.AST, function: str, statement: int, *, runs_on_impo
             if hasattr(node, "lineno"):
                 item = index if isinstance(value, list) else None
                 for operator, replacement in _replacements(node):
-                    yield Site(operator, function, first, runs_on_import, parent, field, item, node, replacement)
+                    yield Site(operator, function, first, on_import, parent, field, item, node, replacement)
             named = isinstance(node, ast.FunctionDef | ast.ClassDef)
             inner = f"{function}.{node.name}".lstrip(".") if named else function  # type: ignore[attr-defined]
-            in_body = isinstance(parent, ast.FunctionDef) and field == "body"
-            yield from _sites_below(node, inner, first, runs_on_import=runs_on_import and not in_body)
+            yield from _sites_below(node, inner, first, runs_on_import=on_import)
 
 
 def _is_left_out(parent: ast.AST, field: str) -> bool:
