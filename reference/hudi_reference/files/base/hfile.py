@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import InvalidRows
 from hudi_reference.files.base.footer import RECORD_KEY, BaseFileFooter
-from hudi_reference.files.base.written_file import WrittenFile
+from hudi_reference.files.base.written_file import StoredRows, WrittenFile
 from hudi_reference.files.hfile.reader import HFile, hfile_of, open_hfile
 from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import base_file_info, encode_hfile
@@ -41,6 +41,8 @@ def read_hfile_base(
         rows = from_avro(list(decode_records(hfile, schema, hfile.place)), stored)
     except (*DAMAGE, pa.ArrowException) as error:
         raise hfile.place.malformed("the values are not rows of the schema", at, f"{type(error).__name__}: {error}") from error
+    known.check_rows(path, rows.num_rows)
+    known.check_content(path, StoredRows(rows.column_names, rows.num_rows, rows.select, rows.column))
     return rows if columns is None else rows.select([name for name in columns if name in rows.column_names])
 
 

@@ -13,7 +13,7 @@ from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
 from hudi_reference.files.base.orc_footer import BLOCK_SIZE, read_postscript, with_entries
 from hudi_reference.files.base.orc_zones import UTC, has_clock_times, zones_of
-from hudi_reference.files.base.written_file import WrittenFile
+from hudi_reference.files.base.written_file import StoredRows, WrittenFile
 from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
@@ -36,7 +36,18 @@ def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, thre
             _check_zone(source, path)
         COLUMNS.check(len(present), path)
         FILE_VALUES.check(file.nrows * len(wanted), path)
+        known.check_content(path, _content(file))
         return file.read(columns=wanted).select(wanted)
+
+
+def _content(file: orc.ORCFile) -> StoredRows:
+    """The rows of the file for checks."""
+    return StoredRows(
+        file.schema.names,
+        file.nrows,
+        first=lambda names: file.read_stripe(0, columns=list(names)),
+        column=lambda name: file.read(columns=[name]).column(0),
+    )
 
 
 def _check_zone(source: pa.NativeFile, path: str) -> None:

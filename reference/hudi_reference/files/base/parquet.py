@@ -13,7 +13,7 @@ from hudi_reference.errors import MalformedBaseFile, UnsupportedTableFeature
 from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.files.base.fast.dictionary_columns import DECODING, read_by_dictionary
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
-from hudi_reference.files.base.written_file import COMMIT_TIME, OF_FILE, WrittenFile
+from hudi_reference.files.base.written_file import StoredRows, WrittenFile
 from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -51,7 +51,7 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
         known.check_columns(path, columns_of_file)
         stored = columns_of_file.names
         rows = _rows(source, file, stored, columns, threads=threads)
-        _check_rows(path, file, stored, rows, known)
+        known.check_content(path, _content(file, rows))
         return rows
 
 
@@ -106,31 +106,16 @@ def read_rows(source: pa.NativeFile, columns: Sequence[str] | None, *, threads: 
     return _rows(source, file, file.schema_arrow.names, columns, threads=threads)
 
 
-def _check_rows(path: str, file: pq.ParquetFile, stored: Sequence[str], rows: pa.Table, known: WrittenFile) -> None:
-    """Check meta columns, read ones and others. The bounds in the footer would do, but pyarrow ends the process if a footer is
-    damaged. Raises MalformedBaseFile.
+def _content(file: pq.ParquetFile, rows: pa.Table) -> StoredRows:
+    """The rows of the file for checks; `rows` are those that were read. The bounds in the footer would do, but pyarrow ends the
+    process if a footer is damaged.
     """
-    if known.is_described and file.metadata.num_rows and set(stored).issuperset(OF_FILE):
-        has_row = rows.num_rows and set(OF_FILE) <= set(rows.column_names)
-        found = rows if has_row else next(file.iter_batches(1, columns=list(OF_FILE), use_threads=False), None)
-        if found is None:
-            raise MalformedBaseFile(
-                "the meta columns have fewer rows than the file", rule="BF-002", path=path,
-                expected=f"{file.metadata.num_rows} rows", found="none",
-                remedy="restore the file from another copy of the table",
-            )  # fmt: skip
-        known.check_row(path, *(_text(found.column(name)[0]) for name in OF_FILE))
-    names = [name for name in known.partition_values if name in stored] if file.metadata.num_rows else []
-    if names and (first := next(file.iter_batches(1, columns=names, use_threads=False), None)) is not None:
-        known.check_partition(path, {name: first.column(name)[0].as_py() for name in names if first.num_rows})
-    if known.pending and COMMIT_TIME in stored:
-        known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).cast(pa.string()).to_pylist())
 
+    def first(names: Sequence[str]) -> pa.Table | pa.RecordBatch | None:
+        has_row = rows.num_rows and set(names) <= set(rows.column_names)
+        return rows if has_row else next(file.iter_batches(1, columns=list(names), use_threads=False), None)
 
-def _text(value: pa.Scalar) -> str | None:
-    """The text of a meta column, which is another type in damaged files."""
-    found = value.as_py()
-    return found if isinstance(found, str | None) else value.cast(pa.string()).as_py()
+    return StoredRows(file.schema_arrow.names, file.metadata.num_rows, first, lambda name: file.read([name]).column(0))
 
 
 def _rows(

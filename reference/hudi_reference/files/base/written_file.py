@@ -3,11 +3,12 @@
 The checks take little more than a reader of rows takes anyway: the length of the file, and meta columns of one row.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hudi_reference.errors import MalformedBaseFile
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
@@ -17,6 +18,23 @@ from hudi_reference.schema.differences import renamed_column
 _REMEDY = "restore the file from another copy of the table"
 #: The meta columns that are checked.
 COMMIT_TIME, OF_FILE = "_hoodie_commit_time", ("_hoodie_partition_path", "_hoodie_file_name")
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """The rows of a base file of any format, as far as they are checked.
+
+    Attributes:
+        names: the names of its columns.
+        count: the number of its rows.
+        first: a table that begins with the first row and has these columns; None if the file has no row in them.
+        column: all values of one column.
+    """
+
+    names: Collection[str]
+    count: int
+    first: Callable[[Sequence[str]], pa.Table | pa.RecordBatch | None]
+    column: Callable[[str], pa.ChunkedArray]
 
 
 @dataclass(frozen=True)
@@ -75,6 +93,22 @@ class WrittenFile:
                 remedy="restore the completed file of the action, or the base file, from another copy of the table",
             )  # fmt: skip
 
+    def check_content(self, path: str, stored: StoredRows) -> None:
+        """Check meta columns and partition columns of the first row, and all commit times. Raises MalformedBaseFile."""
+        if self.is_described and stored.count and set(stored.names).issuperset(OF_FILE):
+            found = stored.first(OF_FILE)
+            if found is None or not found.num_rows:
+                raise MalformedBaseFile(
+                    "the meta columns have fewer rows than the file", rule="BF-002", path=path,
+                    expected=f"{stored.count} rows", found="none", remedy=_REMEDY,
+                )  # fmt: skip
+            self.check_row(path, *(_text(found.column(name)[0]) for name in OF_FILE))
+        names = [name for name in self.partition_values if name in stored.names] if stored.count else []
+        if names and (found := stored.first(names)) is not None:
+            self.check_partition(path, {name: found.column(name)[0].as_py() for name in names if found.num_rows})
+        if self.pending and COMMIT_TIME in stored.names:
+            self.check_times(path, pc.unique(stored.column(COMMIT_TIME)).cast(pa.string()).to_pylist())
+
     @implements("META-009", "META-010", "META-011", "META-012")
     def check_row(self, path: str, partition: str | None, name: str | None) -> None:
         """Check the meta columns of one row of the file at `path`: partition and name of the file. Null and empty say nothing.
@@ -116,6 +150,12 @@ class WrittenFile:
 
 #: A base file of which nothing is known.
 UNKNOWN = WrittenFile()
+
+
+def _text(value: pa.Scalar) -> str | None:
+    """The text of a meta column, which is another type in damaged files."""
+    found = value.as_py()
+    return found if isinstance(found, str | None) else value.cast(pa.string()).as_py()
 
 
 def _foreign(path: str, rule: str, expected: str, found: str) -> MalformedBaseFile:
