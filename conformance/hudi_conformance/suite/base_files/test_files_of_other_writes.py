@@ -85,9 +85,10 @@ def write_rows(engine: Client, uri: str, type: Type, format: Format) -> None:
         uri,
         TableSpec("files", type, schema, ("id",), ("p",), ("ts",), properties={"hoodie.table.base.file.format": format}),
     )
-    for operation, rows in (("insert", ("a", "b", "c", "d")), ("upsert", ("a",))):
+    steps: tuple[tuple[Literal["insert", "upsert"], str], ...] = (("insert", "abcd"), ("upsert", "a"))
+    for operation, keys in steps:
         ts = 1 if operation == "insert" else 2
-        given = [{"id": key, "ts": ts, "p": "x" if key in "ab" else "y", "name": f"{key}{ts}"} for key in rows]
+        given = [{"id": key, "ts": ts, "p": "x" if key in "ab" else "y", "name": f"{key}{ts}"} for key in keys]
         table = pa.Table.from_pylist(given, schema=ARROW)
         engine.write(uri, operation, table, options={"hoodie.metadata.enable": "false"})
 
