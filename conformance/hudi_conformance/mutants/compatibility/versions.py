@@ -3,6 +3,7 @@
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import properties
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.legacy import archived_log
 from hudi_reference.query import table
 from hudi_reference.services.migration import version_6_timeline, version_9, version_9_properties
 from hudi_reference.timeline.instants import version_6
@@ -42,6 +43,26 @@ def archived_actions_not_migrated(patch: Patch) -> None:
     """Migrates the active timeline and loses the archived actions."""
     archived = "for a in read_archived_log(storage, properties.history_folder) if"
     patch.edit(version_6_timeline.migrate_timeline, archived, "for a in () if")
+
+
+@mutant(breaks=("COMPAT-006", "LSM-020"))
+def archived_services_lose_their_metadata(patch: Patch) -> None:
+    """Migrates the metadata of archived commits and cleans only, not of actions that tables have less often."""
+    for action in ("replacecommit", "rollback", "savepoint", "indexing"):
+        patch.item(archived_log._METADATA, action, "")
+
+
+@mutant(breaks=("COMPAT-006", "LSM-020"))
+def archived_log_compactions_lose_their_plans(patch: Patch) -> None:
+    """Migrates the plans of archived compactions and cleans only."""
+    patch.set(archived_log, "_PLANS", {**archived_log._PLANS, "logcompaction": ()})
+
+
+@mutant(breaks=("COMPAT-006", "LSM-020"))
+def archived_replacements_lose_their_plans(patch: Patch) -> None:
+    """Migrates the plans of archived replacements only if they are of a clustering."""
+    plans = archived_log._PLANS["replacecommit"]
+    patch.set(archived_log, "_PLANS", {**archived_log._PLANS, "replacecommit": plans[:1]})
 
 
 @mutant(breaks="COMPAT-008")
