@@ -1,4 +1,7 @@
-"""Services on a table whose metadata table another engine wrote: they keep all its indexes up to date, or change nothing."""
+"""Actions that cannot keep the indexes of a table up to date: they change nothing.
+
+Services change a table whose metadata table another engine wrote; writes have settings of an index that are invalid.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,9 +12,10 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
-from hudi_conformance.suite.support.tables.metadata_tables import completion_times
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.metadata_tables import LISTED, RECORDS, completion_times
 from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table, sort_rows
-from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
+from hudi_conformance.suite.support.tables.written_tables import Type, files_below, table_folder
 
 #: A table with a metadata table that has column statistics, written by Apache Hudi in two commits.
 GOLDEN = "layout.with-metadata-table"
@@ -59,3 +63,32 @@ def test_services_maintain_indexes_or_change_nothing(engine: Client, tmp_path: P
         SERVICES[service](engine, uri, times)
     assert files_below(table_folder(uri)) == files, "the service was refused after it had changed files"
     properties.write_text(known)
+
+
+#: Settings of the record index by Hudi's names, with values that are no numbers, or none that are allowed.
+INVALID: Mapping[str, str] = {
+    "hoodie.metadata.record.index.min.filegroup.count": "few",
+    "hoodie.metadata.record.index.max.filegroup.count": "0",
+    "hoodie.metadata.record.index.growth.factor": "fast",
+}
+
+
+@BOTH_TYPES
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "partition.plain")
+@pytest.mark.requirements("OCC-020")
+@pytest.mark.parametrize("key", INVALID)
+def test_a_write_with_an_invalid_setting_of_an_index_changes_nothing(
+    engine: Client, new_uri: Callable[[], str], type: Type, key: str
+) -> None:
+    """OCC-020: a write brings the indexes up to date before it completes. If a setting of an index that it is about to create
+    is invalid, it is refused before it writes a file or begins an action; the next write succeeds.
+    """
+    only_engines_of_this_project(engine, "when a writer checks its settings")
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())
+    files, rows = files_below(table_folder(uri)), as_arrow([row("a", 1, "first")])
+    with pytest.raises(ContractError):
+        engine.write(uri, "upsert", rows, options={**LISTED, **RECORDS, key: INVALID[key]})
+    assert files_below(table_folder(uri)) == files, "the write was refused after it had changed files"
+    engine.write(uri, "upsert", rows, options={**LISTED, **RECORDS})
+    assert engine.read(uri, Query(columns=("id",))).column("id").to_pylist() == ["a"]
