@@ -188,7 +188,8 @@ def attempt_of(block: Block) -> int | None:
 def apply_log_compactions(queue: Sequence[Block]) -> list[Block]:
     """The queue with the compacted blocks of each log compaction in place of its newest input.
 
-    If the slice has no input any more, a compaction has merged all inputs into the base file: the compacted blocks are dropped (ER-257).
+    If the slice has no input any more, a compaction has merged all inputs into the base file: the compacted blocks are dropped
+    (ER-257).
     """
     inputs_of: dict[str, set[str]] = {}
     blocks_of: dict[str, list[Block]] = {}
