@@ -77,7 +77,7 @@ def _read_inside(path: Path, folder: Path) -> bytes:
     if not path.is_relative_to(folder) or path == folder or ".." in path.parts:
         raise NotAnArrowFile(path, f"it is not inside {folder}", "write the rows to the path `into` of the message")
     *folders, name = path.relative_to(folder).parts
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         for step, flags in [*((one, os.O_DIRECTORY) for one in folders), (name, os.O_NONBLOCK)]:
             outer = fd

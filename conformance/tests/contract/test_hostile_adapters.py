@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -48,6 +49,14 @@ ATTACKS = {
     "rows are a device": 'say({"id": number, "rows": "/dev/zero"})',
     "rows are elsewhere": 'say({"id": number, "rows": outside})',
     "rows climb out": 'say({"id": number, "rows": os.path.join(os.path.dirname(into), "..", "x")})',
+    "rows in a link that replaces their folder": (
+        "import pyarrow as pa; folder, name = os.path.split(into); os.rmdir(folder); os.mkdir(outside + 'd'); "
+        "os.symlink(outside + 'd', folder); rows = pa.table({'n': [1]}); "
+        f"file = pa.ipc.new_file(into, rows.schema); file.write_table(rows); file.close(); {ROWS}"
+    ),
+    "rows without a folder": f"os.rmdir(os.path.dirname(into)); {ROWS}",
+    "rows at a path with NUL": 'say({"id": number, "rows": into + chr(0)})',
+    "rows at a path with half a character": 'say({"id": number, "rows": into + chr(0xD800)})',
     "rows expand": BOMB + ROWS,
     "rows are truncated after the answer": f'open(into, "wb").write(b"ARROW1" * 9); {ROWS}; os.truncate(into, 3)',
     "a flood of output": 'exec("while True: sys.stdout.write(chr(120) * (1 << 16))")',
@@ -66,8 +75,9 @@ LIMIT, MOST = 3.0, 40.0
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_attack_is_one_error_in_time(attack: str, tmp_path: Path) -> None:
+def test_attack_is_one_error_in_time(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deadline of a message holds for each; what the adapter started is gone, and files outside are not read or changed."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # an attack leaves a link there
     ids, outside = tmp_path / "ids", tmp_path / "outside"
     outside.write_bytes(b"of another program")
     text = ADAPTER.format(ids=str(ids), outside=str(outside), body=ATTACKS[attack])
