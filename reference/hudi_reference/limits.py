@@ -38,7 +38,7 @@ class Limit:
     def value(self) -> int:
         """The limit now: the variable, if it is a number, else the default."""
         text = os.environ.get(PREFIX + self.name, "")
-        return int(text) if text.isascii() and text.isdigit() else self.default
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else self.default
 
     @property
     def remedy(self) -> str:

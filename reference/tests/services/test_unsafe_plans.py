@@ -4,14 +4,15 @@ import pytest
 from reference_samples import contents, data_files, trip, trips
 from service_tables import RETAIN_ONE, failed_writer, rows, table_of
 
-from hudi_reference import clean, compact, restore, rollback, savepoint
-from hudi_reference.errors import CannotUndo, UnsafePlan
+from hudi_reference import clean, cluster, compact, restore, rollback, savepoint
+from hudi_reference.errors import CannotUndo, MalformedMetadata, UnsafePlan, UnsupportedTableFeature
 from hudi_reference.services.compaction.compaction import schedule_compaction
+from hudi_reference.services.indexing.indexing import execute_indexing
 from hudi_reference.services.planning.plan_execution import hold_for_planning, pending_of
 from hudi_reference.services.rollback.failed_writes import plans_before_clean, roll_back_failed
 from hudi_reference.services.rollback.restore import execute_restore, files_of_restore, plan_restore
 from hudi_reference.services.rollback.rollback import execute_rollback, plan_rollback
-from hudi_reference.services.rollback.withdrawal import withdraw_plan
+from hudi_reference.services.withdrawal import withdraw_plan
 
 LAZY = {"hoodie.clean.failed.writes.policy": "LAZY", "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
@@ -174,3 +175,36 @@ def test_only_pending_plans_can_be_withdrawn():
     for time in (times[0], failed_writer(table), "20990101000000000"):
         with pytest.raises(CannotUndo, match="no such plan"):
             withdraw_plan(table, time)
+
+
+@pytest.mark.parametrize("name", ["unknown_index", "", "../../x", None])
+def test_a_planned_index_that_cannot_be_built_is_refused_before_it_begins(name):
+    """INX-006: the plan of an index that is not known here is refused, nothing changes, and it can be withdrawn."""
+    table, _, _ = table_of("COPY_ON_WRITE")
+    info = {"version": 1, "metadataPartitionPath": name, "indexUptoInstant": "1", "extraMetadata": {}}
+    with hold_for_planning(table) as publish:
+        planned = publish("indexing", {"version": 1, "indexPartitionInfos": [info]})
+    stored = contents(table.storage)
+    with pytest.raises((MalformedMetadata, UnsupportedTableFeature)):
+        execute_indexing(table, planned)
+    assert contents(table.storage) == stored
+    assert withdraw_plan(table, planned) == planned
+    assert pending_of(table.timeline, "indexing") == ()
+    assert rows(table) == [("a", "a3"), ("b", "b3")]
+
+
+def test_a_clustering_executes_no_rollback_of_a_completed_write():
+    """SVC-009: a rollback whose plan says that its target is a clustering names a completed write; a clustering leaves both."""
+    table, times, _ = table_of("COPY_ON_WRITE")
+    record = {"instantToRollback": {"commitTime": times[-1], "action": "clustering"}, "RollbackRequests": [], "version": 1}
+    with hold_for_planning(table) as publish:
+        planned = publish("rollback", record)
+    cluster(table, {"hoodie.clustering.inline.max.commits": "99"})
+    assert [found.requested for found in pending_of(table.timeline, "rollback")] == [planned]
+    assert rows(table) == [("a", "a3"), ("b", "b3")]
+
+
+def test_a_number_of_thousands_of_digits_is_no_limit(monkeypatch):
+    """A limit that no number can have is ignored, as any other text is."""
+    monkeypatch.setenv("HUDI_REFERENCE_LIMIT_INSTANTS", "9" * 5000)
+    assert table_of("COPY_ON_WRITE")[0].timeline.commits

@@ -25,7 +25,7 @@ from hudi_reference.services.rollback.failed_writes import plans_before_clean
 from hudi_reference.services.rollback.restore import files_of_restore, plan_restore, restore
 from hudi_reference.services.rollback.rollback import RollbackPlan, plan_rollback, rollback
 from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint, savepoint_files
-from hudi_reference.services.rollback.withdrawal import plan_to_withdraw, withdraw_plan
+from hudi_reference.services.withdrawal import plan_to_withdraw, withdraw_plan
 from hudi_reference.tables import open_table
 from hudi_reference.timeline.instants.instant import Instant
 

@@ -10,6 +10,7 @@ the plan and from their rows, so that every execution of the plan stores the sam
 plan was made, the new groups would lack the change: the clustering aborts, and its plan is withdrawn.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -50,6 +51,7 @@ from hudi_reference.services.planning.plan_execution import (
     pending_of,
     rollback_target,
 )
+from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.services.rollback.rollback import execute_rollback, withdraw_clustering
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.active import Timeline
@@ -96,8 +98,11 @@ def _resume(table: Table, plan: Instant) -> str | None:
 
 def finish_withdrawals(table: Table) -> None:
     """Execute pending withdrawals of plans."""
-    for pending in pending_of(table.timeline, "rollback"):
-        if rollback_target(table, pending.requested)[1] == "clustering":
+    timeline = table.timeline
+    completed = {found.requested for found in timeline.completed}
+    for pending in pending_of(timeline, "rollback"):
+        target, action = rollback_target(table, pending.requested)
+        if action == "clustering" and target not in completed:
             execute_rollback(table, pending.requested)
 
 
@@ -136,6 +141,17 @@ class ClusteringExecution(PlanExecution):
     groups: tuple[InputGroup, ...] = ()
     base_timeline: Timeline | None = None
     schema: AvroSchema | None = None
+
+    @implements("CLU-007")
+    def check_plan(self, plan: Plan) -> None:
+        """Raise UnsafePlan if the plan names a file group twice: its rows would be stored twice."""
+        groups = Counter((one.partition, one.file_id) for group in parse_clustering_plan(plan).groups for one in group.slices)
+        for (partition, file_id), times in groups.items():
+            if times > 1:
+                raise unsafe_plan(
+                    self.table, self.action, self.requested, "the plan of the clustering would change rows", rule="CLU-007",
+                    expected="each file group once", found=f"{join_path(partition, file_id)} {times} times",
+                )  # fmt: skip
 
     @implements("CLU-007", "CLU-036")
     def work(self, record: Plan) -> Plan:

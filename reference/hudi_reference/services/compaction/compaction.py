@@ -27,6 +27,7 @@ from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.services.compaction.plan_check import check_operations
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
     choose_operations,
@@ -162,6 +163,10 @@ class CompactionExecution(PlanExecution):
     operation: ClassVar[str] = "COMPACT"
     stats: list[WriteStat] = field(default_factory=list)
     view: View | None = None
+
+    def check_plan(self, plan: Plan) -> None:
+        """Raise UnsafePlan if the files of the plan are not those of its slices."""
+        check_operations(self.table, self.action, self.requested, operations_in(plan))
 
     @implements("CMP-001", "SVC-005")
     def work(self, plan: Plan) -> Plan:

@@ -45,6 +45,7 @@ from hudi_reference.services.planning.plan_execution import (
     pending_of,
     read_plan,
     rolls_back_completed_write,
+    shares_its_time,
 )
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
@@ -206,8 +207,9 @@ def find_later_compaction(table: Table, timeline: Timeline, requested: str) -> I
 
 def drop_plan(table: Table, pending: Instant) -> None:
     """Drop a plan, with the files that executions of it stored. The log files that it names are unchanged."""
-    for path in files_of_instant(table, pending.requested):
-        table.storage.delete(path)
+    if not shares_its_time(table, pending.action, pending.requested):
+        for path in files_of_instant(table, pending.requested):
+            table.storage.delete(path)
     transitions_of(table).remove(pending)
 
 

@@ -242,6 +242,10 @@ class IndexingExecution(PlanExecution):
 
     action = "indexing"
 
+    def check_plan(self, plan: Plan) -> None:
+        """Raise an error if the plan names an index that cannot be built."""
+        indexes_in(self.table, plan)
+
     @implements("INX-001", "INX-010", "INX-015")
     def work(self, plan: Plan) -> Plan:
         """Store the base files. The lock is held only while they are recorded."""

@@ -39,6 +39,8 @@ def indexes_in(table: Table, plan: Mapping[str, Any]) -> tuple[Index, ...]:
         names = [info["metadataPartitionPath"] for info in plan["indexPartitionInfos"] or ()]
     except (KeyError, TypeError) as error:
         raise MalformedMetadata("the record is not the plan of an index", rule="INX-006", found=str(error)) from error
+    if not all(isinstance(name, str) for name in names):
+        raise MalformedMetadata("the record is not the plan of an index", rule="INX-006", found=f"indexes named {names}"[:200])
     now = replace(table, properties=read_properties(table.storage))
     return tuple(index_of(now, name) for name in names)
 

@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
-from hudi_reference.layout.names import is_change_file, join_path, parse_data_file_name, split_path
+from hudi_reference.layout.names import LogFileName, is_change_file, join_path, parse_data_file_name, split_path
 from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
+from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.storage import require_inside_table
-from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.active import Timeline, instants_requested_at
 from hudi_reference.timeline.contents.actions import read_action, write_action
 from hudi_reference.timeline.contents.metadata import groups_of_clustering, groups_of_compaction
 from hudi_reference.timeline.instant_generator import latest_time
@@ -176,6 +177,7 @@ def carry_out(execution: PlanExecution) -> str:
     found = _find_planned(table, action, requested)
     if found.state is State.COMPLETED:
         return requested
+    _check_own_time(table, action, requested)
     plan = read_plan(table, action, requested)
     execution.check_plan(plan)
     sync_marker = table.ids.sync_marker
@@ -186,6 +188,25 @@ def carry_out(execution: PlanExecution) -> str:
     content = write_action(done, record, sync_marker())
     transitions.complete(inflight, content, execution.check, partial(before_completion, table, inflight, content))
     return requested
+
+
+@implements("TL-034")
+def shares_its_time(table: Table, action: str, requested: str) -> bool:
+    """Whether a write has the requested time of another action, too: the files with that time in their names are those of the
+    write.
+    """
+    own = Instant(requested, action, State.REQUESTED).identity
+    others = instants_requested_at(table.storage, table.properties, requested)
+    return any(other.identity != own and ACTIONS[other.action].writes for other in others)
+
+
+def _check_own_time(table: Table, action: str, requested: str) -> None:
+    """Raise UnsafePlan if a write has the requested time of the plan, too."""
+    if shares_its_time(table, action, requested):
+        raise unsafe_plan(
+            table, action, requested, "the plan has the requested time of another action", rule="TL-034",
+            expected="a requested time that no write has", found=requested,
+        )  # fmt: skip
 
 
 def _find_planned(table: Table, action: str, requested: str) -> Instant:
@@ -256,11 +277,17 @@ def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
         )
     base = split_path(path_in(partition, record["dataFilePath"]))[1] if record["dataFilePath"] else None
     names = [split_path(path_in(partition, path))[1] for path in record["deltaFilePaths"] or ()]
-    logs = tuple(name for name in names if not is_change_file(name))
+    # Readers order the log files of a slice by their names, whatever the order in the plan.
+    logs = tuple(sorted((name for name in names if not is_change_file(name)), key=_merge_order))
     if base_instant is None:
         first = parse_data_file_name(base or next(iter(logs), ""))
         base_instant = first.instant if first else ""
     return FileSlice(partition, record["fileId"], base_instant, base, logs)
+
+
+def _merge_order(name: str) -> tuple[str, int, str, bool]:
+    parsed = parse_data_file_name(name)
+    return parsed.merge_order if isinstance(parsed, LogFileName) else ("", 0, name, False)
 
 
 def by_partition(paths: Iterable[str]) -> dict[str, list[str]]:

@@ -35,6 +35,7 @@ from hudi_reference.services.planning.plan_execution import (
     pending_of,
     read_plan,
     rollback_target,
+    shares_its_time,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.plan_check import check_rollback_plan
@@ -134,6 +135,11 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
     if target is None or (failed and target.state is State.COMPLETED):
         expected = "a pending one" if failed else None
         raise CannotUndo("no such write on the active timeline", rule="TL-019", expected=expected, found=instant)
+    if shares_its_time(table, target.action, instant):
+        raise CannotUndo(
+            "two actions have this requested time", rule="TL-034", expected="one", found=instant,
+            remedy=f"withdraw the plan: hudi-conformance service TABLE withdraw --instant {instant}",
+        )  # fmt: skip
     check_not_savepointed(timeline, (target,))
     if target.state is State.COMPLETED:
         _check_newest(timeline, target)
@@ -228,6 +234,8 @@ def files_of(table: Table, target: Instant) -> tuple[str, ...]:
     Raises UnsupportedTableFeature as `check_own_files` does.
     """
     check_own_files(table, target)
+    if target.state is not State.COMPLETED and shares_its_time(table, target.action, target.requested):
+        return ()  # the files are those of a write
     return files_by_instant(table).get(target.requested, ())
 
 

@@ -243,10 +243,14 @@ def write_no_plan(sync_marker: bytes) -> bytes:
 def groups_of_compaction(record: Mapping[str, Any], path: str) -> tuple[tuple[str, str], ...]:
     """The file groups that a compaction plan, found at `path`, compacts, as (partition, file id). Raises MalformedMetadata."""
     try:
-        operations = record["operations"] or ()
-        return tuple((operation["partitionPath"] or "", operation["fileId"]) for operation in operations)
+        found = tuple((one["partitionPath"] or "", one["fileId"]) for one in record["operations"] or ())
     except (KeyError, TypeError) as error:
         raise MalformedMetadata("the record is not a compaction plan", rule="TL-015", path=path, found=str(error)) from error
+    if not all(isinstance(name, str) for group in found for name in group):
+        raise MalformedMetadata(
+            "the record is not a compaction plan", rule="TL-015", path=path, expected="texts", found=f"groups {found}"[:200]
+        )
+    return found
 
 
 @implements("TL-012")
