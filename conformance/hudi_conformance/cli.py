@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -78,10 +78,18 @@ class Commands(TyperGroup):
         return None if known is None else TyperCommand(cmd_name, help=known[1], short_help=known[1])
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Parse the arguments and run the command; nothing of it prints a control character of a table or an engine."""
+        """Parse the arguments and run the command; nothing of it prints a control character of a table or an engine.
+
+        A file that cannot be read, or an output that cannot be written, is one line of error, also for `--help`.
+        """
         share_compiled_modules()
         with guarded_streams():
-            return super().main(*args, **options)
+            if sys.stdout is None:  # the caller closed it (`>&-`)
+                _end_without_output(OSError(errno.EBADF, "standard output is closed"))
+            try:
+                return super().main(*args, **options)
+            except OSError as error:
+                _end_without_output(error)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that is called; words of a library in its messages are removed."""
@@ -94,26 +102,23 @@ class Commands(TyperGroup):
         except typer.BadParameter as error:
             error.message = error.message.replace("Value error, ", "")
             raise
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # the reader of the output has closed it: typer ends with exit code 1
-                raise
-            self._end_without_output(error)
         else:
             return found
-
-    def _end_without_output(self, error: OSError) -> None:
-        """Print one line about a file that cannot be read, or an output that cannot be written; exit code 1."""
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest of the output when it ends
-        with suppress(OSError):
-            place = "" if error.filename is None else f"{error.filename}: "
-            typer.echo(f"hudi-conformance: {place}{error.strerror or error}", err=True)
-        raise typer.Exit(DIFFERENT) from error
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, with the rest of the arguments."""
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(str(name)), rest
+
+
+def _end_without_output(error: OSError) -> NoReturn:
+    """Print one line about a file that cannot be read, or an output that cannot be written; exit code 1."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest of the output when it ends
+    with suppress(OSError):
+        place = "" if error.filename is None else f"{error.filename}: "
+        typer.echo(f"hudi-conformance: {place}{error.strerror or error}", err=True)
+    raise SystemExit(DIFFERENT) from error
 
 
 def load(name: str) -> Any:

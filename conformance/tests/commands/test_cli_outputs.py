@@ -33,6 +33,27 @@ def test_a_full_output_is_one_line_of_error(table: str, arguments: list[str]) ->
     assert "No space left on device" in line
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_a_full_output_of_an_option_is_one_line_of_error(option: str) -> None:
+    """The version and the help page, which are printed while the arguments are parsed, end as a command does."""
+    with Path("/dev/full").open("wb") as full:
+        run = subprocess.run([*COMMAND, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert run.returncode == 1
+    (line,) = run.stderr.splitlines()
+    assert "No space left on device" in line
+
+
+@pytest.mark.parametrize(
+    "arguments", [["read", "nowhere"], ["engines"], ["explain", "MRG-029"], ["--version"], ["--help"]], ids=str
+)
+def test_a_closed_output_is_one_line_of_error(arguments: list[str]) -> None:
+    """A command that starts without standard output (`>&-`) ends with exit code 1 and one line that says why."""
+    closed = ["sh", "-c", '"$@" >&-', "sh", *COMMAND, *arguments]
+    run = subprocess.run(closed, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (1, "hudi-conformance: standard output is closed\n")
+
+
 @pytest.mark.parametrize("format", ["table", "jsonl", "csv", "arrow"])
 def test_a_closed_pipe_ends_the_command(table: str, format: str) -> None:
     """A reader that closes the pipe, as `head -1` does, ends the command without a traceback."""
