@@ -92,10 +92,17 @@ def _temporary_folder() -> Iterator[None]:
         del os.environ[_LASTING]
         tempfile.tempdir = usual
         os.environ.pop("TMPDIR")
+        _run_finalizers_of_multiprocessing()
         if variable is not None:
             os.environ["TMPDIR"] = variable
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def _run_finalizers_of_multiprocessing() -> None:
+    """Let multiprocessing delete its folder in ours now: when Python ends it would print that the folder is missing."""
+    if (util := sys.modules.get("multiprocessing.util")) is not None:
+        util._run_finalizers()
 
 
 def lasting_folder() -> Path:

@@ -125,6 +125,38 @@ def test_each_signal_to_each_command(name: str, number: signal.Signals, tmp_path
     check_signal(COMMANDS[name], number, tmp_path, folder)
 
 
+@pytest.mark.parametrize("to_group", [True, False], ids=["terminal", "kill"])
+@pytest.mark.parametrize("delay", [0.0, 1.5])
+def test_explore_ends_at_an_interrupt_without_a_traceback(delay: float, to_group: bool, folder: Path) -> None:
+    """Ctrl-C, which a terminal sends to workers too, ends `explore` quietly: while its processes start, and later."""
+    environment = os.environ | {"TMPDIR": str(folder)}
+    environment.pop("HUDI_CONFORMANCE_LASTING_TMPDIR", None)
+    program = [sys.executable, "-c", START, *COMMANDS["explore"][0]]
+    with subprocess.Popen(
+        program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        deadline = time.monotonic() + 60
+        while not any(folder.glob("hudicf-*/pymp-*")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(delay)
+        (os.killpg if to_group else os.kill)(process.pid, signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert "Traceback" not in said, said
+
+
+def test_explore_ends_without_a_traceback(folder: Path) -> None:
+    """The folder of multiprocessing is in that of the command, and is deleted once."""
+    environment = os.environ | {"TMPDIR": str(folder)}
+    environment.pop("HUDI_CONFORMANCE_LASTING_TMPDIR", None)
+    program = [sys.executable, "-c", START, "explore", "two-writers-of-one-group", "--jobs", "2", "--random", "5001"]
+    run = subprocess.run(program, capture_output=True, env=environment, text=True, check=False)
+    assert run.returncode == 0
+    assert "Traceback" not in run.stderr, run.stderr
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.apache_hudi
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda one: one.name)
 @pytest.mark.parametrize("engine", ["apache-hudi@1.2.0", "apache-hudi-java@1.2.0"])

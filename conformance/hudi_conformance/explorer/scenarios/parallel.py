@@ -5,8 +5,10 @@ An exhaustive exploration of a scenario is one task; random runs are divided int
 
 import multiprocessing
 import os
+import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -96,12 +98,38 @@ def parallel_runner(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTas
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["hudi_conformance.processes.with_parent", __name__])
     with ProcessPoolExecutor(jobs, context, _begin_worker, (prepare,)) as pool:
+
+        def run_all(tasks: Iterable[Task]) -> Iterator[TaskResult]:
+            with _interrupt_deferred():
+                return _results(deque(pool.submit(run_task, task) for task in tasks))
+
         try:
-            yield lambda tasks: pool.map(run_task, tasks)
+            yield run_all
         except BaseException:
             for worker in list(pool._processes.values()):  # a task may take minutes, and the executor would wait for it
                 worker.kill()
             raise
+
+
+def _results(futures: "deque[Future[TaskResult]]") -> Iterator[TaskResult]:
+    """The results in order. Unlike `Executor.map` it cancels nothing: a killed pool fails at futures that are cancelled."""
+    while futures:
+        yield futures.popleft().result()
+
+
+@contextmanager
+def _interrupt_deferred() -> Iterator[None]:
+    """Defer Ctrl-C to the end of the block. Processes that start in it never get it: this one kills them."""
+    received: list[int] = []
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # new processes inherit it; other threads do not have it
+    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    if received:
+        raise KeyboardInterrupt
 
 
 def _begin_worker(prepare: Callable[[], object]) -> None:
