@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hudi_conformance.contract.arrow_sizes import measure_file
+from hudi_conformance.contract.arrow_sizes import measure_file, measure_rows
 from hudi_reference.limits import Limit
 
-ANSWER_ROWS = Limit("ANSWER_ROWS", "rows in an answer of an adapter", 50_000_000)
-#: Before and after decompression.
-ANSWER_BYTES = Limit("ANSWER_BYTES", "bytes of the rows in an answer of an adapter", 1 << 30)
+ANSWER_ROWS = Limit("ANSWER_ROWS", "rows in an answer of an adapter", 2_000_000)
+#: Before and after decompression, and of all values, where each that repeats counts as often as rows name it.
+ANSWER_BYTES = Limit("ANSWER_BYTES", "bytes of the values in an answer of an adapter", 1 << 30)
 _TOO_LARGE = f"answer with the rows of the query, or raise {ANSWER_ROWS.variable} and {ANSWER_BYTES.variable}"
 
 
@@ -49,7 +49,7 @@ def read_answer(path: Path, folder: Path) -> pa.Table:
     """The rows of an answer: an Arrow IPC file inside `folder`, which an adapter wrote and may still change.
 
     The file is opened without following links, and copied into memory before anything in it is believed. Its decompressed size
-    is computed from its headers before anything is decompressed.
+    is computed from its headers before anything is decompressed, and that of its values before any is taken out.
 
     Raises:
         NotAnArrowFile: with the likely cause.
@@ -62,10 +62,13 @@ def read_answer(path: Path, folder: Path) -> pa.Table:
     except (struct.error, IndexError, UnicodeDecodeError, OverflowError) as error:
         raise NotAnArrowFile(path, f"its headers cannot be read: {error}", "write the file with a library of Arrow") from None
     if found.rows > ANSWER_ROWS.value or found.decoded > ANSWER_BYTES.value:
-        size = f"{found.rows:,} rows, {found.decoded:,} bytes decompressed"
+        size = f"{found.rows:,} rows, {found.decoded:,} bytes of values"
         limits = f"{ANSWER_ROWS.value:,} and {ANSWER_BYTES.value:,}"
         raise NotAnArrowFile(path, f"it has {size}; the limits are {limits}", _TOO_LARGE)
     rows = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    rows.validate()
+    if (expanded := measure_rows(rows)) > ANSWER_BYTES.value:  # before the full check, which follows each view
+        raise NotAnArrowFile(path, f"its values have up to {expanded:,} bytes; the limit is {ANSWER_BYTES.value:,}", _TOO_LARGE)
     rows.validate(full=True)
     return rows
 
