@@ -263,3 +263,19 @@ def test_a_block_without_schema_is_an_error() -> None:
         metadata.records("files", table.timeline)
     with pytest.raises(MalformedLogBlock):
         hfile_records(next(block for block in read_log_file(metadata.storage, path) if isinstance(block, Block)))
+
+
+def test_a_build_that_was_interrupted_is_planned_again():
+    """SVC-012: a build whose file groups are gone cannot be completed. The next call removes it, plans the index again, and
+    builds it.
+    """
+    table = new_table(partition=("p",), options={"hoodie.metadata.enable": "true"})
+    table.insert(trips(trip("a", "n", 1, "p"), trip("b", "n", 1, "p")))
+    wanted = {"hoodie.metadata.record.index.enable": "true"}
+    interrupted = indexing.schedule_indexing(table, wanted)
+    for info in table.storage.list(".hoodie/metadata/record_index"):
+        table.storage.delete(info.path)
+    built = index(table, wanted)
+    assert built is not None and built > interrupted
+    assert "record_index" in read_properties(table.storage).fields(USABLE)
+    assert index(table, wanted) is None

@@ -78,7 +78,8 @@ def index(table: Table, options: Options | None = None) -> str | None:
         The requested time of the last plan; None if all these indexes exist, or the table has no rows yet.
 
     Raises:
-        ConcurrentChange: a writer did not maintain an index that was being built. The index is dropped.
+        ConcurrentChange: a writer did not maintain an index that was being built. The index is dropped. It is planned again if
+            only an earlier build was interrupted.
     """
     check_indexes_maintained(table)
     if dropped := (options or {}).get(DROP_KEY):
@@ -88,6 +89,12 @@ def index(table: Table, options: Options | None = None) -> str | None:
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
             publish_indexes(table, done.requested)  # a crash left the index unpublished
     table = replace(table, options={**table.options, **(options or {})})  # the build evaluates functions in their time zone
+    was_pending = bool(pending_of(table.timeline, "indexing"))
+    try:
+        return execute_plans(table, "indexing", options, schedule_indexing, execute_indexing)
+    except ConcurrentChange:  # an interrupted build was removed; it is planned again if it is wanted
+        if not was_pending or not indexes_to_build(table, options):
+            raise
     return execute_plans(table, "indexing", options, schedule_indexing, execute_indexing)
 
 
