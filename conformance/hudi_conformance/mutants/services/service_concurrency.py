@@ -47,8 +47,8 @@ def compaction_deletes_files_of_other_attempts(patch: Patch) -> None:
     patch.edit(
         compaction.CompactionExecution.work,
         "    table, view, operations = self.table, view_for_write(self.table, self.requested), operations_in(plan)\n",
-        "    for path in __import__('hudi_reference.services.planning.compaction_plan', fromlist=['p'])"
-        ".files_of_instant(self.table, self.requested):\n        self.table.storage.delete(path)\n"
+        "    for path in __import__('hudi_reference.services.planning.plan_execution', fromlist=['p'])"
+        ".files_by_instant(self.table).get(self.requested, ()):\n        self.table.storage.delete(path)\n"
         "    table, view, operations = self.table, view_for_write(self.table, self.requested), operations_in(plan)\n",
     )
     patch.set(compaction, "check_stored", lambda *_: None)

@@ -31,7 +31,6 @@ from hudi_reference.services.compaction.compaction import CompactionExecution, C
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
     eligible_operations,
-    files_of_instant,
     operations_in,
     plan_record,
     present_slice,
@@ -45,8 +44,8 @@ from hudi_reference.services.planning.plan_execution import (
     pending_of,
     read_plan,
     rolls_back_completed_write,
-    shares_its_time,
 )
+from hudi_reference.services.rollback.rollback import files_of
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.history.history import END_OF_TIME
@@ -207,9 +206,8 @@ def find_later_compaction(table: Table, timeline: Timeline, requested: str) -> I
 
 def drop_plan(table: Table, pending: Instant) -> None:
     """Drop a plan, with the files that executions of it stored. The log files that it names are unchanged."""
-    if not shares_its_time(table, pending.action, pending.requested):
-        for path in files_of_instant(table, pending.requested):
-            table.storage.delete(path)
+    for path in files_of(table, pending):
+        table.storage.delete(path)
     transitions_of(table).remove(pending)
 
 

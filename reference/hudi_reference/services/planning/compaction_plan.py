@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature, missing_data_file
-from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.services.planning.plan_execution import Plan, planned_slice
+from hudi_reference.services.planning.plan_execution import Plan, files_by_instant, planned_slice
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.contents.metadata import WriteStat
 
@@ -136,15 +135,9 @@ def store_planned_file(table: Table, path: str, data: bytes) -> int:
 def remove_strays(table: Table, requested: str, stats: Iterable[WriteStat]) -> None:
     """Delete the files that executions of the plan by other engines stored: readers would read them after the completion."""
     named = {stat.path for stat in stats}
-    for path in files_of_instant(table, requested):
+    for path in files_by_instant(table).get(requested, ()):
         if path not in named:
             table.storage.delete(path)
-
-
-def files_of_instant(table: Table, requested: str) -> list[str]:
-    """The paths of all data files that carry the instant in their names."""
-    listed = (info.path for info in table.storage.list(skip=META_FOLDER))
-    return [path for path in listed if (name := parse_data_file_name(split_path(path)[1])) and name.instant == requested]
 
 
 @implements("TL-015", "TL-017")

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
 from hudi_reference.layout.names import LogFileName, is_change_file, join_path, parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
@@ -188,6 +189,15 @@ def carry_out(execution: PlanExecution) -> str:
     content = write_action(done, record, sync_marker())
     transitions.complete(inflight, content, execution.check, partial(before_completion, table, inflight, content))
     return requested
+
+
+def files_by_instant(table: Table) -> Mapping[str, tuple[str, ...]]:
+    """The paths of all data files by the instant in their names."""
+    found: dict[str, list[str]] = {}
+    for info in table.storage.list(skip=META_FOLDER):
+        if (name := parse_data_file_name(split_path(info.path)[1])) is not None:
+            found.setdefault(name.instant, []).append(info.path)
+    return {instant: tuple(paths) for instant, paths in found.items()}
 
 
 @implements("TL-034")

@@ -11,13 +11,12 @@ The target is pending, and so invisible, until all its files are deleted. After 
 the rollback or those after it, and another rollback of the same instant continues the pending plan.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from hudi_reference.errors import CannotUndo, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
-from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
@@ -29,6 +28,7 @@ from hudi_reference.services.planning.plan_execution import (
     by_partition,
     carry_out,
     fields_of_plan,
+    files_by_instant,
     hold_for_planning,
     location_in_plan,
     path_in,
@@ -237,15 +237,6 @@ def files_of(table: Table, target: Instant) -> tuple[str, ...]:
     if target.state is not State.COMPLETED and shares_its_time(table, target.action, target.requested):
         return ()  # the files are those of a write
     return files_by_instant(table).get(target.requested, ())
-
-
-def files_by_instant(table: Table) -> Mapping[str, tuple[str, ...]]:
-    """The paths of all data files by the instant in their names."""
-    found: dict[str, list[str]] = {}
-    for info in table.storage.list(skip=META_FOLDER):
-        if (name := parse_data_file_name(split_path(info.path)[1])) is not None:
-            found.setdefault(name.instant, []).append(info.path)
-    return {instant: tuple(paths) for instant, paths in found.items()}
 
 
 @implements("TL-019", "TL-023")
