@@ -46,18 +46,8 @@ def tests(*selected: str, only: str = "", long: bool = False) -> Callable[[], Ou
     """The tests of some files, with `only` those of an expression of pytest; with `long` also the long ones."""
 
     def run() -> Outcome:
-        done = _run(
-            [
-                "-m",
-                "pytest",
-                "-q",
-                "-p",
-                "no:randomly",
-                *selected,
-                *(["-k", only] if only else []),
-                *(["-m", ""] if long else []),
-            ]
-        )
+        options = [*(["-k", only] if only else []), *(["-m", ""] if long else [])]
+        done = _run(["-m", "pytest", "-q", "-p", "no:randomly", *selected, *options])
         counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|error)", done.stdout)}
         broken = counts.get("failed", 0) + counts.get("error", 0)
         failed = tuple(line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")))

@@ -40,11 +40,9 @@ def leave_out(place: int) -> Edit:
 
     def edit(operations: list[Json]) -> None:
         for one in operations:
-            del sorted_logs(one)[place]
-
-    def sorted_logs(operation: Json) -> list[str]:
-        operation["deltaFilePaths"] = sorted(operation["deltaFilePaths"])
-        return operation["deltaFilePaths"]  # type: ignore[no-any-return]
+            logs = sorted(one["deltaFilePaths"])
+            del logs[place]
+            one["deltaFilePaths"] = logs
 
     return edit
 
