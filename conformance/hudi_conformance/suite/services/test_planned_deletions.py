@@ -32,6 +32,7 @@ from hudi_conformance.suite.support.tables.tables_with_logs import DUE
 from hudi_conformance.suite.support.tables.written_tables import (
     CAPTURED,
     INSERT,
+    contents_of_data,
     data_files,
     files_below,
     table_folder,
@@ -66,13 +67,11 @@ def add_to_plan(table: Known, instant: str, partition: str, file: Path) -> set[s
 
 def check_kept(engine: Client, table: Known, instant: str, file: Path) -> None:
     """Execute the plan: the file stays. If the engine refuses the plan, it has changed no data file."""
-    folder, content = table_folder(table.uri), file.read_bytes()
-    before = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
+    content, before = file.read_bytes(), contents_of_data(table.uri)
     try:
         engine.service(table.uri, "clean", phase="execute", instant=instant)
     except ContractError:
-        after = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
-        assert after == before, "the engine deleted files of a plan that it refused"
+        assert contents_of_data(table.uri) == before, "the engine deleted files of a plan that it refused"
     assert file.exists() and file.read_bytes() == content, "the clean deleted a file that must stay"
     assert read_snapshot(engine, table.uri) == table.rows[-1]
 
@@ -265,7 +264,7 @@ def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[
     writes = UNSAFE[edit]
     edit_plan(table.uri, f"{planned}.restore.requested",
               lambda plan: plan.update(instantsToRollback=writes(plan["instantsToRollback"], target), **named))  # fmt: skip
-    before = {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts}
+    before = contents_of_data(table.uri).keys()
     expected = table.rows[1]
     try:
         if has_target:
@@ -274,7 +273,7 @@ def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[
             engine.service(table.uri, "restore", phase="execute", instant=planned)
     except ContractError:
         expected = table.rows[-1]
-        assert {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts} == before
+        assert contents_of_data(table.uri).keys() == before
     assert read_snapshot(engine, table.uri) == expected
 
 

@@ -17,7 +17,7 @@ from hudi_conformance.suite.support.programs.write_programs import Step, row
 from hudi_conformance.suite.support.tables.metadata_tables import LISTED
 from hudi_conformance.suite.support.tables.tables_under_services import Json
 from hudi_conformance.suite.support.tables.tables_with_logs import DUE, JOIN, LoggedTable
-from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
+from hudi_conformance.suite.support.tables.written_tables import contents_of_data
 
 #: Two file groups with three log files each; every order of the log files, and each one left out, gives other rows.
 STEPS = (
@@ -84,13 +84,11 @@ PLANS: Mapping[str, Plan] = {
 
 def execute(table: LoggedTable, service: Service, instant: str) -> None:
     """Execute a plan. If it is refused, no data file has changed, and the plan can be withdrawn."""
-    folder = table_folder(table.uri)
-    before = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
+    before = contents_of_data(table.uri)
     try:
         table.engine.service(table.uri, service, phase="execute", instant=instant, options={**DUE, **JOIN, **LISTED})
     except ContractError:
-        after = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
-        assert after == before, "the plan was refused after data files had changed"
+        assert contents_of_data(table.uri) == before, "the plan was refused after data files had changed"
 
 
 @pytest.mark.needs(
@@ -136,11 +134,11 @@ def test_a_plan_at_the_time_of_a_write_leaves_its_files(engine: Client, new_uri:
     (folder / f"{instant}.compaction.requested").rename(folder / f"{time}.compaction.requested")
     if state == "inflight":
         (folder / f"{time}.compaction.inflight").touch()
-    files = {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts}
+    files = contents_of_data(table.uri).keys()
     execute(table, "compaction", time)
     with suppress(ContractError):
         engine.service(table.uri, "rollback", instant=time)
-    assert files <= files_below(table_folder(table.uri)).keys(), "files of the write were deleted"
+    assert files <= contents_of_data(table.uri).keys(), "files of the write were deleted"
     for path in folder.glob(f"{time}.compaction.*"):  # while they are there, a read may be an error
         path.unlink()
     table.check_rows("without the plan")

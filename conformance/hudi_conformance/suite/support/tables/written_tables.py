@@ -33,6 +33,11 @@ def files_below(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".crc"}
 
 
+def contents_of_data(uri: str) -> dict[Path, bytes]:
+    """Return the contents of the files of a table that are not below its `.hoodie`."""
+    return {path: data for path, data in files_below(table_folder(uri)).items() if ".hoodie" not in path.parts}
+
+
 def write_table(engine: Client, uri: str, *steps: Step, type: str = "COPY_ON_WRITE") -> tuple[Program, list[str]]:
     """Write a table; return the program and the instants."""
     program = Program(type, "EVENT_TIME_ORDERING", True, steps)  # type: ignore[arg-type]
