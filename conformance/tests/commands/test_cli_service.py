@@ -143,9 +143,11 @@ def test_indexes_are_created_and_dropped(table: tuple[str, list[str]]) -> None:
 
 
 def test_service_deletes_a_disabled_metadata_table(table: tuple[str, list[str]]) -> None:
-    """The setting hoodie.metadata.enable=false applies to services: the metadata table is deleted with the action."""
+    """PROP-012: with hoodie.metadata.enable=false the action deletes the metadata table, and the preview says so."""
     uri, _ = table
     assert called(uri, "index", "--set", "hoodie.metadata.record.index.enable=true", "--yes").exit_code == 0
     cleaning = ("--set", "hoodie.clean.commits.retained=1", "--set", "hoodie.metadata.enable=false")
+    shown = called(uri, "clean", *cleaning, "--dry-run").output
+    assert all(f"drop    {name}" in shown for name in ("files", "record_index"))
     assert called(uri, "clean", *cleaning, "--yes").exit_code == 0
     assert not (Path(uri) / ".hoodie" / "metadata").exists()

@@ -10,6 +10,7 @@ new plan only when no plan is pending. A pending plan is checked before anything
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hudi_reference.layout.names import join_path
@@ -39,7 +40,7 @@ from hudi_reference.services.planning.plan_execution import (
     read_plan,
     rolls_back_completed_write,
 )
-from hudi_reference.services.rollback.failed_writes import rollback_expired_writes
+from hudi_reference.services.rollback.failed_writes import plans_before_clean, rollback_expired_writes
 from hudi_reference.services.rollback.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.times import format_time
@@ -71,34 +72,49 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
 def files_of_clean(table: Table, options: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The paths of the files that `clean` would delete now: those of pending plans first, then those of a new plan.
 
-    Changes nothing. Raises Misuse, UnsupportedTableFeature, and UnsafePlan for a pending plan that `clean` would refuse.
+    The files of the writes that it would roll back before are those of `plans_before_clean`. Changes nothing. Raises Misuse,
+    UnsupportedTableFeature, and UnsafePlan for a pending plan that `clean` would refuse.
     """
     found: list[str] = []
     for pending in pending_of(table.timeline, "clean"):
         plan = read_plan(table, "clean", pending.requested)
         check_plan(table, pending.requested, plan)
         found += planned_files(plan)
-    return tuple(dict.fromkeys((*found, *planned_files(plan_clean(table, options) or {}))))
+    new_plan = plan_clean(table, options, _timeline_after_rollbacks(table, options or {}))
+    return tuple(dict.fromkeys((*found, *planned_files(new_plan or {}))))
+
+
+def _timeline_after_rollbacks(table: Table, options: Mapping[str, str]) -> Timeline:
+    """The timeline on which `clean` would plan: without the writes that it would roll back, and without their rollbacks."""
+    plans, timeline = plans_before_clean(table, options), table.timeline
+    gone = {time for plan in plans for time in (plan.target, plan.requested)}
+    return replace(timeline, instants=tuple(found for found in timeline.instants if found.requested not in gone))
 
 
 @implements("TL-014", "SVC-004", "SVC-006")
 def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     """Publish a plan; its requested time. None if there is nothing to delete, or a plan or a rollback is pending."""
     with hold_for_planning(table) as publish:
-        if pending_of(table.timeline, "clean") or rolls_back_completed_write(table, table.timeline):
+        if pending_of(table.timeline, "clean"):
             return None
         plan = plan_clean(table, options)
         return None if plan is None else publish("clean", plan)
 
 
 @implements("TL-014", "SVC-008")
-def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[str, Any] | None:
-    """The plan of a clean that would be made now, as a HoodieCleanerPlan; None if there is nothing to delete. Changes nothing.
+def plan_clean(
+    table: Table, options: Mapping[str, str] | None = None, timeline: Timeline | None = None
+) -> dict[str, Any] | None:
+    """The plan of a clean that would be made now, as a HoodieCleanerPlan. Changes nothing.
 
-    Raises Misuse, UnsupportedTableFeature.
+    None if there is nothing to delete, or a completed write is being rolled back. `timeline` is one that is not the timeline of
+    the table. Raises Misuse, UnsupportedTableFeature.
     """
     check_indexes_maintained(table)
-    policy, timeline = CleanPolicy.from_options(options or {}), table.timeline
+    timeline = timeline or table.timeline
+    if rolls_back_completed_write(table, timeline):
+        return None
+    policy = CleanPolicy.from_options(options or {})
     zone = transitions_of(table).times.zone
     earliest = earliest_to_retain(policy, timeline, format_time(table.clock.now() - policy.hours * _HOUR, zone))
     groups = load_file_groups(table.storage, table.properties, timeline)

@@ -44,8 +44,6 @@ def schedule_clustering(
     Writers are not blocked. `options` are settings by Hudi's names: see `settings`. `extra_metadata` is stored in the plan.
     """
     with hold_for_planning(table) as publish:
-        if rolls_back_completed_write(table, table.timeline):
-            return None
         plan = plan_clustering(table, options, extra_metadata=extra_metadata)
         return publish("clustering", plan_record(table, plan)) if plan.groups else None
 
@@ -54,9 +52,10 @@ def schedule_clustering(
 def plan_clustering(
     table: Table, options: Options | None = None, *, extra_metadata: Mapping[str, str] | None = None
 ) -> ClusteringPlan:
-    """The plan of a clustering that would be made now; it has no groups if none is due. Changes nothing.
+    """The plan of a clustering that would be made now. Changes nothing.
 
-    Raises Misuse, UnsupportedTableFeature, MissingDataFile.
+    It has no groups if none is due, or a completed write is being rolled back. Raises Misuse, UnsupportedTableFeature,
+    MissingDataFile.
     """
     check_writable(table)
     given = {**table.options, **(options or {})}
@@ -64,7 +63,8 @@ def plan_clustering(
     check_not_bucketed(table, view.groups)
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
     planner = Planner(table, view, settings, sizes)
-    groups = planner.groups() if is_due(view, settings) else ()
+    may_plan = is_due(view, settings) and not rolls_back_completed_write(table, view.timeline)
+    groups = planner.groups() if may_plan else ()
     return ClusteringPlan(
         tuple(groups), {key: given[key] for key in PARAMETERS if key in given}, settings.execution, dict(extra_metadata or {})
     )

@@ -94,7 +94,7 @@ def schedule_compaction(table: Table, options: Options | None = None) -> str | N
     Writers are not blocked.
     """
     with hold_for_planning(table) as publish:
-        operations = [] if rolls_back_completed_write(table, table.timeline) else plan_compaction(table, options)
+        operations = plan_compaction(table, options)
         return publish("compaction", plan_record(operations)) if operations else None
 
 
@@ -102,14 +102,15 @@ def schedule_compaction(table: Table, options: Options | None = None) -> str | N
 def plan_compaction(table: Table, options: Options | None = None) -> list[Operation]:
     """The operations of a compaction that would be planned now. Changes nothing.
 
-    File groups in a pending plan of a compaction or clustering are excluded. Raises Misuse, UnsupportedTableFeature.
+    File groups in a pending plan of a compaction or clustering are excluded; there are no operations while a completed write is
+    being rolled back. Raises Misuse, UnsupportedTableFeature.
     """
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to compact", rule="CMP-001", expected="MERGE_ON_READ")
     check_writable(table)
     settings = {**table.options, **(options or {})}
     view, zone = table.view(), transitions_of(table).times.zone
-    if not is_due(view.timeline, settings, table.clock.now(), zone):
+    if rolls_back_completed_write(table, view.timeline) or not is_due(view.timeline, settings, table.clock.now(), zone):
         return []
     taken = groups_in_plans(table, view.timeline, ("compaction", "clustering"))
     return choose_operations(eligible_operations(table, view, taken), settings)

@@ -91,7 +91,7 @@ def _resume(table: Table, plan: Instant) -> str | None:
 def schedule_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     """Publish a plan; its requested time. None if there is nothing to compact, or a completed write is being rolled back."""
     with hold_for_planning(table) as publish:
-        operations = [] if rolls_back_completed_write(table, table.timeline) else plan_log_compaction(table, options)
+        operations = plan_log_compaction(table, options)
         return publish("logcompaction", plan_record(operations, EXECUTOR, keeps_times=True)) if operations else None
 
 
@@ -99,7 +99,8 @@ def schedule_log_compaction(table: Table, options: Mapping[str, str] | None = No
 def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> list[Operation]:
     """The operations of a log compaction that would be planned now. Changes nothing.
 
-    File groups in any pending plan are excluded, and slices with blocks of partial updates. Raises Misuse.
+    File groups in any pending plan are excluded, and slices with blocks of partial updates; there are no operations while a
+    completed write is being rolled back. Raises Misuse.
     """
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to compact", rule="LCP-001", expected="MERGE_ON_READ")
@@ -107,7 +108,7 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
     least = number_setting({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1, rule="CMP-001")
     view = table.view()
     reader = view.reader(table)
-    if reader.merging.merger is not None:
+    if reader.merging.merger is not None or rolls_back_completed_write(table, view.timeline):
         return []
     found = []
     for operation in eligible_operations(table, view, groups_in_plans(table, view.timeline)):

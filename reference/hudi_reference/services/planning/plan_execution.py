@@ -178,9 +178,7 @@ def carry_out(execution: PlanExecution) -> str:
     found = _find_planned(table, action, requested)
     if found.state is State.COMPLETED:
         return requested
-    _check_own_time(table, action, requested)
-    plan = read_plan(table, action, requested)
-    execution.check_plan(plan)
+    plan = checked_plan(execution)
     sync_marker = table.ids.sync_marker
     pending, done = (Instant(requested, action, state) for state in (State.INFLIGHT, State.COMPLETED))
     repeated = write_action(pending, plan, sync_marker()) if execution.repeats_plan else b""
@@ -189,6 +187,14 @@ def carry_out(execution: PlanExecution) -> str:
     content = write_action(done, record, sync_marker())
     transitions.complete(inflight, content, execution.check, partial(before_completion, table, inflight, content))
     return requested
+
+
+def checked_plan(execution: PlanExecution) -> Plan:
+    """The plan of an execution that may begin. Changes nothing. Raises UnsafePlan for one that is refused."""
+    _check_own_time(execution.table, execution.action, execution.requested)
+    plan = read_plan(execution.table, execution.action, execution.requested)
+    execution.check_plan(plan)
+    return plan
 
 
 def files_by_instant(table: Table) -> Mapping[str, tuple[str, ...]]:
