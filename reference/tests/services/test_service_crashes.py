@@ -6,6 +6,7 @@ from service_tables import RETAIN_ONE, check_crashes, end_state, failed_writer, 
 
 from hudi_conformance.explorer.crash_points import crash_states
 from hudi_reference import clean, delete_savepoint, restore, rollback, savepoint
+from hudi_reference.services.planning.plan_execution import hold_for_planning
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
@@ -37,6 +38,16 @@ def test_restore_crash_at_every_point(kind):
     rollback(table, table.upsert(trips(trip("c", "rolled back"))))
     failed_writer(table)
     savepoint(table, times[1])
+    check_crashes(table.storage, lambda found: restore(found, times[1]), states[1:])
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_crash_of_a_restore_whose_plan_has_another_order(kind):
+    """TL-023: writes are removed newest first and once each, whatever a plan of another engine says."""
+    table, times, states = table_of(kind, 4)
+    writes = [{"commitTime": time, "action": table.timeline.commits[-1].action} for time in (times[2], times[3], times[2])]
+    with hold_for_planning(table) as publish:
+        publish("restore", {"instantsToRollback": writes, "version": 2, "savepointToRestoreTimestamp": times[1]})
     check_crashes(table.storage, lambda found: restore(found, times[1]), states[1:])
 
 

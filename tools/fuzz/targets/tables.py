@@ -1,27 +1,21 @@
-"""Whole tables, plans that services find, and answers of adapters."""
+"""Whole tables, and answers of adapters."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from random import Random
 from typing import Any
 
 from tools.damage.kinds import draw
-from tools.damage.tables import QUESTIONS, Sample, ask, golden_tables, stored
-from tools.fuzz.structure_aware.avro_container import split_container
+from tools.damage.tables import QUESTIONS, Sample, ask, golden_tables
 from tools.fuzz.targets.oracle import Limits, require
-from tools.fuzz.targets.seed_files import golden_contents
 from tools.fuzz.targets.target import Target
 
 from hudi_conformance.contract.validation import ANSWERS, SchemaViolation, check_answer, check_message
-from hudi_reference import WritableTable, clean, compact, open_table
 from hudi_reference.errors import HudiError
-from hudi_reference.services.rollback.failed_writes import roll_back_failed
 
 #: Tables may be compressed, and a query holds several of their files.
 _TABLE = Limits(20_000)
-_PLANS = {"clean": ("clean.requested",), "rollback": ("rollback.requested",), "compaction": ("compaction.requested",)}
 
 
 @cache
@@ -42,37 +36,6 @@ def table(data: bytes) -> None:
     except HudiError as error:
         error.rule, error.path = error.rule or "LAY-001", error.path or "."  # a question for a time that does not exist
         raise
-
-
-def plan(data: bytes) -> None:
-    """A pending plan of a clean, rollback or compaction in a table. Property: services change no row of the table."""
-    for action, (ending,) in _PLANS.items():
-        opened = _table()
-        before = _rows(opened)
-        opened.storage.put(f"{opened.properties.timeline_folder}/20991231000000000.{ending}", data)
-        for service in (clean, compact, roll_back_failed):
-            try:
-                service(opened)
-            except HudiError as error:
-                require(error.message, "an error without a message")
-            after = _rows(_again(opened))
-            require(after is None or after == before, f"a plan of {action} changes rows")
-
-
-def _table() -> WritableTable:
-    return open_table("memory:table", storage=stored(_samples()[0].objects))
-
-
-def _again(opened: WritableTable) -> WritableTable:
-    return open_table("memory:table", storage=opened.storage)
-
-
-def _rows(opened: WritableTable) -> Counter[str] | None:
-    """The rows as a multiset; None if the table cannot be read because of its pending plan."""
-    try:
-        return Counter(map(repr, opened.snapshot().to_pylist()))
-    except HudiError:
-        return None
 
 
 def protocol(data: bytes) -> None:
@@ -111,7 +74,5 @@ def protocol_seeds() -> list[bytes]:
 TARGETS = (
     Target("table", "damages of a golden table, drawn from the input, and a query", table,
         lambda: [number.to_bytes(4, "big") for number in range(40)], limits=_TABLE, longest=64),
-    Target("plan", "a pending plan of a service in a table, executed", plan,
-        lambda: golden_contents("timeline/*.requested", longest=1 << 14, most=20), split_container, _TABLE),
     Target("protocol", "a line of an adapter", protocol, protocol_seeds),
 )  # fmt: skip

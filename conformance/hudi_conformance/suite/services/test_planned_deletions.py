@@ -244,6 +244,7 @@ UNSAFE: Mapping[str, Callable[[Writes, str], Writes]] = {
     "with its target": lambda writes, target: [*writes, {"commitTime": target, "action": "commit"}],
     "with a path": lambda writes, target: [*writes, {"commitTime": "../..", "action": "commit"}],
     "without a write in between, and without its target": lambda writes, target: [writes[0], writes[-1]],
+    "with the newest write last, and another one twice": lambda writes, target: [writes[-1], *reversed(writes)],
 }
 
 
@@ -252,8 +253,8 @@ UNSAFE: Mapping[str, Callable[[Writes, str], Writes]] = {
 @pytest.mark.leaves_damage("it edits the plan")
 @pytest.mark.parametrize("edit", UNSAFE)
 def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[[], str], edit: str) -> None:
-    """TL-023: the plan of a restore leaves a write that is later than its target, or removes more than these writes. The table
-    is that of its target, or the plan is refused and nothing has changed.
+    """TL-023: the plan of a restore leaves a write that is later than its target, removes more than these writes, or names them
+    in another order. The table is that of its target, or the plan is refused and nothing has changed.
     """
     only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
     table = create_updated_table(engine, new_uri(), 4)

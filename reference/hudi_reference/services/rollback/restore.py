@@ -11,7 +11,7 @@ at any point the table is in the state after one of the writes in between, and a
 plan.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -182,7 +182,7 @@ class RestoreExecution(PlanExecution):
         files, writes = files_by_instant(table), {found.requested: found for found in table.timeline.writes}
         removed = {
             time: [self._remove_write(RollbackPlan(time, action, files.get(time, ()), self.requested), writes.get(time))]
-            for time, action in restore_plan.writes
+            for time, action in _newest_first(restore_plan.writes, writes)
         }
         for found in table.timeline.instants:
             if found.action == "rollback" and restore_plan.target < found.requested < self.requested:
@@ -190,7 +190,7 @@ class RestoreExecution(PlanExecution):
         return {
             "startRestoreTime": self.requested,
             "timeTakenInMillis": table.clock.now() - started,
-            "instantsToRollback": [time for time, _ in restore_plan.writes],
+            "instantsToRollback": list(removed),
             "hoodieRestoreMetadata": removed,
             "version": 1,
             "restoreInstantInfo": _instant_records(restore_plan.writes),
@@ -206,6 +206,16 @@ class RestoreExecution(PlanExecution):
             check_own_files(self.table, found)
         remove_action(self.table, removed.target, removed.files)
         return rollback_record(self.table, removed, 0)
+
+
+@implements("TL-023")
+def _newest_first(planned: Iterable[tuple[str, str]], found: Mapping[str, Instant]) -> list[tuple[str, str]]:
+    """The writes of a plan, each once, in the order in which they are removed, whatever the order in the plan.
+
+    After each removal the rows are those of a committed state. `found` lacks the writes that an earlier execution has removed.
+    """
+    orders: Mapping[str, tuple[Any, ...]] = {time: completion_order(instant) for time, instant in found.items()}
+    return sorted(dict(planned).items(), key=lambda one: orders.get(one[0], ()), reverse=True)
 
 
 def _plan_of(requested: str, record: Plan) -> RestorePlan:
