@@ -6,6 +6,7 @@ from service_tables import RETAIN_ONE, failed_writer, rows, table_of
 
 from hudi_reference import clean, cluster, compact, restore, rollback, savepoint
 from hudi_reference.errors import CannotUndo, MalformedMetadata, UnsafePlan, UnsupportedTableFeature
+from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.compaction.compaction import schedule_compaction
 from hudi_reference.services.indexing.indexing import execute_indexing
 from hudi_reference.services.planning.plan_execution import hold_for_planning, pending_of
@@ -14,6 +15,7 @@ from hudi_reference.services.rollback.restore import execute_restore, files_of_r
 from hudi_reference.services.rollback.rollback import execute_rollback, plan_rollback
 from hudi_reference.services.withdrawal import withdraw_plan
 
+ARCHIVE_ALL = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
 LAZY = {"hoodie.clean.failed.writes.policy": "LAZY", "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
 
@@ -129,6 +131,36 @@ def test_a_planned_restore_keeps_savepointed_writes():
     savepoint(table, times[2])
     planned = foreign_restore(table, times[1], times[:1:-1])
     check_refused(table, "restore", planned, [lambda: execute_restore(table, planned)], times[2])
+
+
+def test_a_planned_rollback_of_an_archived_write_is_refused():
+    """TL-019: an archived write had completed. A plan that deletes its files is refused, and none of its rows is lost."""
+    table, _, _ = table_of("COPY_ON_WRITE", 2)
+    table.upsert(trips(*(trip(f"k{number}", "later", 9) for number in range(3))))
+    for number in range(4):
+        table.upsert(trips(trip(f"m{number}", "latest", 9)))
+    archive(table, ARCHIVE_ALL)
+    before = rows(table)
+    own = {found.base_instant: found.paths for found in table.file_groups().latest_slices}
+    target = min(own)
+    assert table.timeline.start > target
+    planned = foreign_rollback(table, target, own[target])
+    for act in rollbacks(table, planned, target):
+        with pytest.raises(UnsafePlan, match="archived"):
+            act()
+    assert withdraw_plan(table, planned) == planned
+    assert rows(table) == before
+
+
+def test_a_planned_rollback_deletes_all_files_of_its_write():
+    """TL-019: a file that the plan leaves out would count as committed when the active timeline begins after the write."""
+    table, times, states = table_of("COPY_ON_WRITE")
+    own = {path for path in data_files(table) if times[-1] in path}
+    planned = foreign_rollback(table, times[-1], [])
+    assert set(plan_rollback(table, times[-1]).files) == own and own
+    execute_rollback(table, planned)
+    assert not own & set(data_files(table))
+    assert rows(table) == states[-2]
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

@@ -22,6 +22,7 @@ from hudi_reference import WritableTable, clean, cluster, compact, create_table,
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import CannotUndo, HudiError
 from hudi_reference.ids import SeededIds
+from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import schedule_clean
 from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.compaction.compaction import schedule_compaction
@@ -40,6 +41,7 @@ _SCHEMA = {
     "fields": [{"name": name, "type": ["null", "string"], "default": None} for name in ("id", "v", "p")],
 }
 _START, _LATER = 1_767_225_600_000, 1_767_312_000_000
+_KEEP_FOUR = {"hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5", "hoodie.clean.commits.retained": "1"}
 _RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
 _INDEX = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"}
 _Rows = Counter[str]
@@ -74,7 +76,9 @@ SERVICES: Mapping[str, Service] = {
 
 @cache
 def _table_and_states() -> tuple[Mapping[str, bytes], tuple[_Rows, ...]]:
-    """The objects of a table with a compacted slice, logs on it, and a second file group; its rows after each write."""
+    """The objects of a table with archived writes, a compacted slice, logs on it, and other file groups; its rows after each
+    write.
+    """
     storage, clock = MemoryStorage(), ManualClock(_START)
     table = create_table(
         "memory:table", name="t", schema=_SCHEMA, record_key=("id",), partition=("p",), table_type="MERGE_ON_READ",
@@ -82,18 +86,21 @@ def _table_and_states() -> tuple[Mapping[str, bytes], tuple[_Rows, ...]]:
     )  # fmt: skip
     states = []
     for write, names, value in (
-        (table.upsert, "ab", "1"), (table.upsert, "a", "2"), (table.bulk_insert, "c", "3"),
-        (None, "", ""), (table.upsert, "ab", "4"), (table.upsert, "ac", "5"), (table.upsert, "b", "6"),
+        (table.upsert, "ab", "1"), (table.upsert, "a", "2"), (table.bulk_insert, "c", "3"), (table.bulk_insert, "d", "4"),
+        (None, "", ""), (table.upsert, "ab", "5"), (table.upsert, "ac", "6"), (table.upsert, "b", "7"),
+        (table.upsert, "a", "8"),
     ):  # fmt: skip
         if write is None:
             compact(table)
         else:
             write(pa.table({"id": list(names), "v": [value] * len(names), "p": ["x"] * len(names)}))
             states.append(_rows(table))
+    archive(table, _KEEP_FOUR)
     return {info.path: storage.get(info.path) for info in storage.list()}, tuple(states)
 
 
-def _opened(storage: MemoryStorage) -> WritableTable:
+def opened(storage: MemoryStorage) -> WritableTable:
+    """The table in a storage, a day after its last write."""
     return open_table("memory:table", storage=storage, clock=ManualClock(_LATER), ids=SeededIds(2))
 
 
@@ -102,10 +109,10 @@ def _rows(table: WritableTable) -> _Rows:
 
 
 @cache
-def _published(action: str) -> tuple[str, bytes, Mapping[str, bytes]]:
+def published(action: str) -> tuple[str, bytes, Mapping[str, bytes]]:
     """The name of the file of a plan that this table can have, its content, and the objects of the table with it."""
     storage = stored(_table_and_states()[0])
-    requested = SERVICES[action].schedule(_opened(storage))
+    requested = SERVICES[action].schedule(opened(storage))
     path = f".hoodie/timeline/{requested}.{action}.requested"
     return path, storage.get(path), {info.path: storage.get(info.path) for info in storage.list()}
 
@@ -123,30 +130,30 @@ def plan(data: bytes) -> None:
 
 def _check(action: str, data: bytes) -> None:
     service, states = SERVICES[action], _table_and_states()[1]
-    path, _, objects = _published(action)
+    path, _, objects = published(action)
     storage, requested = stored({**objects, path: data}), path.rpartition("/")[2].partition(".")[0]
     try:
-        service.execute(_opened(storage), requested)
+        service.execute(opened(storage), requested)
     except HudiError as error:
         require(error.message, "an error without a message")
         try:
-            withdraw_plan(_opened(storage), requested)
+            withdraw_plan(opened(storage), requested)
         except CannotUndo:  # dropped, or completed
-            pending = {found.requested for found in _opened(storage).timeline.pending}
+            pending = {found.requested for found in opened(storage).timeline.pending}
             require(requested not in pending, f"a refused plan of {action} stays")
     allowed = states if service.goes_back else states[-1:]
-    require(_rows(_opened(storage)) in allowed, f"a plan of {action} changes rows")
+    require(_rows(opened(storage)) in allowed, f"a plan of {action} changes rows")
 
 
 def _plans() -> list[bytes]:
     varied = [_varied(action, Random(f"{action} {number}")) for action in SERVICES for number in range(20)]
-    whole = [_published(action)[1] for action in SERVICES]
+    whole = [published(action)[1] for action in SERVICES]
     return [*whole, *varied, *golden_contents("timeline/*.requested", longest=1 << 14, most=10)]
 
 
 def _varied(action: str, random: Random) -> bytes:
     """The plan with texts of the table in places of others, and with entries of lists doubled, removed or exchanged."""
-    path, data, objects = _published(action)
+    path, data, objects = published(action)
     record = read_record(data, path)
     names = [text for stored_path in objects for text in (stored_path, *re.split(r"[/_.]", stored_path))]
     for _ in range(random.randint(1, 3)):

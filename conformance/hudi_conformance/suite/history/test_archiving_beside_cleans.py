@@ -5,15 +5,19 @@ savepoint protects them.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.contract.errors import EngineError, Refused
+from hudi_conformance.contract.errors import ContractError, EngineError, Refused
+from hudi_conformance.suite.support.actions_by_hand import edit_plan
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import NOT_BY_ITSELF, archive_limits, read_step
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
+    Json,
     Known,
     create_updated_table,
     keep_commits,
@@ -21,6 +25,8 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_snapshot,
 )
 from hudi_conformance.suite.support.tables.written_tables import base_files
+from hudi_reference import open_table
+from hudi_reference.services.rollback.rollback import schedule_rollback
 
 ARCHIVES = pytest.mark.needs(
     *WRITES, "copy-on-write", "write.insert-overwrite", "service.clean", "service.archive", "timeline.history"
@@ -91,3 +97,28 @@ def test_a_restore_undoes_archived_writes_or_is_refused(engine: Client, new_uri:
         assert read_snapshot(engine, table.uri) == table.rows[-1]
     else:
         assert read_snapshot(engine, table.uri) == table.rows[1]
+
+
+@pytest.mark.needs(*WRITES, "copy-on-write", "service.archive", "service.rollback", "timeline.history")
+@pytest.mark.requirements("TL-019", "ARC-002")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_planned_rollback_of_an_archived_write_removes_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-019: the plan of a rollback names a write that was archived, and its file, which is read. The write had completed, and
+    later writes are based on it: no row is lost.
+    """
+    only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
+    table = create_updated_table(engine, new_uri(), 5)
+    engine.service(table.uri, "archive", options=archive_limits(3, 2))
+    assert table.instants[0] in {requested for requested, _ in read_step(table.uri).archived}
+    (file,) = (path for path in base_files(table.uri) if path.parent.name == "rio")
+    assert table.instants[0] in file.name
+    planned = schedule_rollback(open_table(table.uri), table.instants[-1])
+
+    def name_archived(plan: Json) -> None:
+        plan["instantToRollback"]["commitTime"] = table.instants[0]
+        plan["RollbackRequests"][0].update(partitionPath="rio", filesToBeDeleted=[file.as_uri().replace("file://", "file:")])
+
+    edit_plan(table.uri, f"{planned}.rollback.requested", name_archived)
+    with suppress(ContractError):
+        engine.service(table.uri, "rollback", phase="execute", instant=planned)
+    assert read_snapshot(engine, table.uri) == table.rows[-1]

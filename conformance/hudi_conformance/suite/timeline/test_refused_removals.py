@@ -8,6 +8,8 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Service
+from hudi_conformance.suite.support.actions_by_hand import edit_plan
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.concurrent.pending_writes import (
     SEVERAL_WRITERS,
     PendingWrite,
@@ -228,3 +230,20 @@ def test_a_planned_removal_of_a_savepointed_commit(engine: Client, new_uri: NewU
         else:
             engine.service(table.uri, "restore", instant=target)
     assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@ROLLBACKS
+@pytest.mark.requirements("TL-019")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_planned_rollback_leaves_no_file_of_its_write(engine: Client, new_uri: NewUri) -> None:
+    """TL-019: the plan of a rollback leaves out the file of its write. A file that stays would be read again when the active
+    timeline begins after the write, because older files without an instant count as committed.
+    """
+    only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
+    table = create_updated_table(engine, new_uri(), 3)
+    newest = table.instants[-1]
+    planned = schedule_rollback(open_table(table.uri), newest)
+    edit_plan(table.uri, f"{planned}.rollback.requested", lambda plan: plan.update(RollbackRequests=[]))
+    engine.service(table.uri, "rollback", phase="execute", instant=planned)
+    assert [name for name in data_file_names(table.uri) if newest in name] == []
+    assert read_snapshot(engine, table.uri) == table.rows[-2]

@@ -20,6 +20,7 @@ from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
 from hudi_reference.schema.field_ids import FieldIdMapping
+from hudi_reference.services.planning.rollback_validation import files_of_pending_cleans
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat
@@ -136,6 +137,14 @@ class Opened:
         """Whether writers of version 6 or before may have written some of its files."""
         initial = self.properties.get("hoodie.table.initial.version") or "0"
         return self.properties.is_legacy or not initial.isdecimal() or int(initial) < 8
+
+    @cached_property
+    def being_cleaned(self) -> frozenset[str]:
+        """The paths of the files in the plans of pending cleans, which may have deleted some of them."""
+        try:
+            return files_of_pending_cleans(self.table, self.timeline)
+        except HudiError:
+            return frozenset()
 
     @cached_property
     def latest_files(self) -> frozenset[str]:

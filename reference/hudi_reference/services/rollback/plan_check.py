@@ -5,6 +5,7 @@ A pending plan may come from another engine, or may have been changed. Before an
     rollback    each file is a base or log file that the write to roll back has stored: its instant is in the name
     both        no savepoint protects a completed write that is to be removed
     rollback    no later write had completed when the plan was made: it would be based on what is removed
+    rollback    the write is on the active timeline, or its files are gone: archived writes had completed
     restore     each completed write completed after the target did
     restore     every write that is later than the target is removed, not only some of them
 """
@@ -20,10 +21,11 @@ from hudi_reference.requirement import implements
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 
 @implements("TL-019", "TL-021")
-def check_rollback_plan(table: Table, requested: str, target: str, files: Iterable[str]) -> None:
+def check_rollback_plan(table: Table, requested: str, target: str, files: Collection[str]) -> None:
     """Check the plan of the rollback that was requested then. Changes nothing.
 
     Args:
@@ -42,8 +44,12 @@ def check_rollback_plan(table: Table, requested: str, target: str, files: Iterab
         if file is None or file.instant != target or META_FOLDER in partition.split("/"):
             raise _unsafe(table, "rollback", requested, "TL-019", f"{path}: not a data file of the write {target}")
     timeline = table.timeline
-    completed = [found for found in timeline.completed if found.requested == target and found in timeline.writes]
-    for write in completed:
+    targets = [found for found in timeline.writes if found.requested == target]
+    if not targets and timeline.completion_of(target) is not None:
+        for path in files:
+            if table.storage.head(path) is not None:
+                raise _unsafe(table, "rollback", requested, "TL-019", f"{path}: the write {target} is archived")
+    for write in (found for found in targets if found.state is State.COMPLETED):
         _check_not_savepointed(table, timeline, "rollback", requested, {target})
         for other in timeline.commits:
             if _is_later(other, write) and (other.completion or other.requested) < requested:

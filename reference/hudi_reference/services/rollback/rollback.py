@@ -12,7 +12,7 @@ the rollback or those after it, and another rollback of the same instant continu
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hudi_reference.errors import CannotUndo, UnsupportedTableFeature
@@ -130,7 +130,7 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
         plan = _plan_of(pending.requested, read_plan(table, "rollback", pending.requested))
         if plan.target == instant:
             check_rollback_plan(table, pending.requested, plan.target, plan.files)
-            return plan
+            return _with_all_files(table, plan)
     target = next((found for found in timeline.writes if found.requested == instant), None)
     if target is None or (failed and target.state is State.COMPLETED):
         expected = "a pending one" if failed else None
@@ -169,12 +169,32 @@ class RollbackExecution(PlanExecution):
         """Raise UnsafePlan if the plan would remove what must stay."""
         known = _plan_of(self.requested, plan)
         check_rollback_plan(self.table, self.requested, known.target, known.files)
+        if (target := _target_of(self.table, known)) is not None:
+            check_own_files(self.table, target)
 
     def work(self, plan: Plan) -> Plan:
         """Remove the target and its files."""
-        rollback_plan, started = _plan_of(self.requested, plan), self.table.clock.now()
+        rollback_plan, started = _with_all_files(self.table, _plan_of(self.requested, plan)), self.table.clock.now()
         remove_action(self.table, rollback_plan.target, rollback_plan.files)
         return rollback_record(self.table, rollback_plan, self.table.clock.now() - started)
+
+
+@implements("TL-019")
+def _with_all_files(table: Table, plan: RollbackPlan) -> RollbackPlan:
+    """The plan with the files of its write that it leaves out.
+
+    Such a file would be read again as soon as the active timeline begins after the write: older files without an instant count
+    as committed.
+    """
+    target = _target_of(table, plan)
+    own = () if target is None else files_of(table, target)
+    return replace(plan, files=tuple(dict.fromkeys((*plan.files, *own))))
+
+
+def _target_of(table: Table, plan: RollbackPlan) -> Instant | None:
+    """The write that a pending plan rolls back; None if it is removed already, or completed after the plan was made."""
+    found = next((write for write in table.timeline.writes if write.requested == plan.target), None)
+    return None if found is None or (found.completion or "") > (plan.requested or "") else found
 
 
 def pending_target(table: Table, requested: str) -> str:

@@ -26,8 +26,8 @@ _CHANGED = "Queries return another row since the compaction."
 def merged_as_read(opened: Opened, older: FileSlice, newer: FileSlice, tally: Tally) -> Iterator[Finding]:
     """CMP-002 and CMP-006: the base file of a compaction has the rows that a reader of the slice before it merges.
 
-    Files of version 6 may have blocks of later writes, and with a damaged history it is not known which log files belong to the
-    slice, so that they are not compared.
+    Files of version 6 may have blocks of later writes, with a damaged history it is not known which log files belong to the
+    slice, and a clean may have deleted a part of it, so that they are not compared.
     """
     if not _is_comparable(opened, older, newer):
         return
@@ -55,9 +55,10 @@ def _is_comparable(opened: Opened, older: FileSlice, newer: FileSlice) -> bool:
     written = opened.writers.get(newer.path(newer.base_file or ""))
     if written is None or written[1].operation != "COMPACT" or opened.had_version_6 or not opened.can_merge:
         return False
-    if opened.archived is None:
+    if opened.archived is None or not older.log_files or older.missing or newer.missing:
         return False
-    return bool(older.log_files) and not older.missing and not newer.missing
+    is_whole = written[2].previous_base_file in (None, older.base_file)
+    return is_whole and opened.being_cleaned.isdisjoint(older.paths)
 
 
 def _changed(opened: Opened, expected: pa.Table, found: pa.Table, older: FileSlice, newer: FileSlice) -> Iterator[Finding]:
