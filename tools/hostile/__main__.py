@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from tools.hostile.areas import areas
+
+_ROW = "{:<38}{:>8}{:>8}{:>8}{:>9}"
 
 
 def main(
@@ -16,20 +17,20 @@ def main(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="fewer drawn attempts")] = False,
 ) -> None:
-    """Print for each area what was tried, held and broke; exit status 1 if anything broke."""
+    """Print for each area, when it is done, what was tried, held and broke; exit status 1 if anything broke."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and tests send it
-    console, shown, wrong = Console(), Table("area", "tried", "held", "broken", "seconds"), 0
+    console, wrong = Console(highlight=False, markup=False, soft_wrap=True), 0
+    console.print(_ROW.format("area", "tried", "held", "broken", "seconds"))
     for name, run in areas(quick=quick, seed=seed).items():
         if only and not any(text in name for text in only):
             continue
         started = time.monotonic()
         found = run()
         wrong += found.broken
-        for line in found.says if found.broken else ():
-            console.print(f"{name}: {line}", highlight=False, markup=False, soft_wrap=True)
         seconds = f"{time.monotonic() - started:.0f}"
-        shown.add_row(name, str(found.tried), str(found.tried - found.broken), str(found.broken), seconds)
-    console.print(shown)
+        console.print(_ROW.format(name, found.tried, found.tried - found.broken, found.broken, seconds))
+        for line in found.says if found.broken else ():
+            console.print(f"    {line}")
     raise typer.Exit(int(bool(wrong)))
 
 

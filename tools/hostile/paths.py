@@ -16,11 +16,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_reference import WritableTable, clean, compact, create_table, open_table, rollback
+from hudi_reference import WritableTable, clean, cluster, compact, create_table, log_compact, open_table, restore, rollback
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.java_properties import dump, load
 from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.compaction.compaction import schedule_compaction
+from hudi_reference.services.indexing.indexing import index
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
@@ -41,6 +43,11 @@ ACTIONS: dict[str, Callable[[WritableTable], object]] = {
     "upsert": lambda table: table.upsert(_rows("b")),
     "clean": lambda table: clean(table, _RETAIN_ONE),
     "compact": compact,
+    "log compaction": log_compact,
+    "cluster": cluster,
+    "index": lambda table: index(table, {"hoodie.metadata.record.index.enable": "true"}),
+    "archive": lambda table: archive(table, {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}),
+    "restore": lambda table: restore(table, min((one.requested for one in table.timeline.commits), default="0" * 17)),
     "rollback of failed writes": roll_back_failed,
     "rollback of the last write": lambda table: rollback(table, _last_write(table)),
 }
