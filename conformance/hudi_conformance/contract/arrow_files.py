@@ -45,17 +45,19 @@ class NotAnArrowFile(ValueError):
         self.remedy = remedy
 
 
-def read_answer(path: Path, folder: Path) -> pa.Table:
+def read_answer(path: Path, folder: Path, opened: int) -> pa.Table:
     """The rows of an answer: an Arrow IPC file inside `folder`, which an adapter wrote and may still change.
 
-    The file is opened without following links, and copied into memory before anything in it is believed. Its decompressed size
-    is computed from its headers before anything is decompressed, and that of its values before any is taken out.
+    `opened` is a descriptor of the folder from before the adapter began: it may have put a link in the place of the folder, or
+    of a folder above. The file is opened without following links, and copied into memory before anything in it is believed. Its
+    decompressed size is computed from its headers before anything is decompressed, and that of its values before any is taken
+    out.
 
     Raises:
         NotAnArrowFile: with the likely cause.
         pyarrow.ArrowException: the content is damaged.
     """
-    data = _read_inside(path, folder)
+    data = _read_inside(path, folder, opened)
     _check_kind(path, data)
     try:
         found = measure_file(data)
@@ -73,14 +75,14 @@ def read_answer(path: Path, folder: Path) -> pa.Table:
     return rows
 
 
-def _read_inside(path: Path, folder: Path) -> bytes:
+def _read_inside(path: Path, folder: Path, opened: int) -> bytes:
     """The bytes of a regular file below `folder`, of at most `ANSWER_BYTES` bytes; each step down refuses a link."""
     if not path.is_absolute():
         raise NotAnArrowFile(path, "the path is relative", "answer with an absolute path, such as `into` of the message")
     if not path.is_relative_to(folder) or path == folder or ".." in path.parts:
         raise NotAnArrowFile(path, f"it is not inside {folder}", "write the rows to the path `into` of the message")
     *folders, name = path.relative_to(folder).parts
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    fd = os.dup(opened)
     try:
         for step, flags in [*((one, os.O_DIRECTORY) for one in folders), (name, os.O_NONBLOCK)]:
             outer = fd

@@ -1,5 +1,6 @@
 """The client of an engine: sends messages to an engine of any kind, behind the methods of `Engine`."""
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -85,6 +86,7 @@ class Client:
         self.table_version = TableSpec.version
         # The engine may replace the folder by a link, which is not removed.
         self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-", ignore_cleanup_errors=True)
+        self._opened_folder: int | None = os.open(self._folder.name, os.O_RDONLY | os.O_DIRECTORY)
         self._transport: Transport | None = None
         try:
             self.hello = self._greet()
@@ -203,6 +205,9 @@ class Client:
         """Stop the engine; whether it exited by itself within `grace` seconds. The client cannot be used afterwards."""
         by_itself = self._drop(grace)
         self._folder.cleanup()
+        if self._opened_folder is not None:
+            os.close(self._opened_folder)
+            self._opened_folder = None
         return by_itself
 
     def __enter__(self) -> Self:
@@ -268,7 +273,8 @@ class Client:
 
     def _rows(self, path: Path) -> pa.Table:
         try:
-            return read_answer(path, Path(self._folder.name))
+            assert self._opened_folder is not None, "the client is closed"
+            return read_answer(path, Path(self._folder.name), self._opened_folder)
         except NotAnArrowFile as e:
             raise self._fault(str(e), remedy=e.remedy) from e
         except (OSError, ValueError, pa.ArrowException) as e:  # ValueError: the path has a character that no path may have

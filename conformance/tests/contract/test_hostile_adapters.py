@@ -54,6 +54,11 @@ ATTACKS = {
         "os.symlink(outside + 'd', folder); rows = pa.table({'n': [1]}); "
         f"file = pa.ipc.new_file(into, rows.schema); file.write_table(rows); file.close(); {ROWS}"
     ),
+    "rows in a link that replaces the folder above": (
+        "import pyarrow as pa; folder, name = os.path.split(into); above = os.path.dirname(folder); os.rename(above, above + 'old'); "
+        "os.makedirs(outside + 'd/' + os.path.basename(folder)); os.symlink(outside + 'd', above); rows = pa.table({'n': [1]}); "
+        f"file = pa.ipc.new_file(into, rows.schema); file.write_table(rows); file.close(); {ROWS}"
+    ),
     "rows without a folder": f"os.rmdir(os.path.dirname(into)); {ROWS}",
     "rows at a path with NUL": 'say({"id": number, "rows": into + chr(0)})',
     "rows at a path with half a character": 'say({"id": number, "rows": into + chr(0xD800)})',
@@ -77,7 +82,9 @@ LIMIT, MOST = 3.0, 40.0
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_attack_is_one_error_in_time(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deadline of a message holds for each; what the adapter started is gone, and files outside are not read or changed."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # an attack leaves a link there
+    above = tmp_path / "above"
+    above.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(above))  # attacks leave links there
     ids, outside = tmp_path / "ids", tmp_path / "outside"
     outside.write_bytes(b"of another program")
     text = ADAPTER.format(ids=str(ids), outside=str(outside), body=ATTACKS[attack])
