@@ -43,7 +43,12 @@ _SCHEMA = {
 _START, _LATER = 1_767_225_600_000, 1_767_312_000_000
 _KEEP_FOUR = {"hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5", "hoodie.clean.commits.retained": "1"}
 _RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
-_INDEX = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"}
+_INDEXES = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+}
+_FURTHER_INDEX = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.bloom.filter.enable": "true"}
 _Rows = Counter[str]
 
 
@@ -70,19 +75,19 @@ SERVICES: Mapping[str, Service] = {
     "compaction": Service(b"HoodieCompactionPlan", schedule_compaction, lambda t, _: compact(t)),
     "logcompaction": Service(b"HoodieCompactionPlan", schedule_log_compaction, lambda t, _: log_compact(t)),
     "clustering": Service(b"HoodieRequestedReplaceMetadata", schedule_clustering, lambda t, _: cluster(t)),
-    "indexing": Service(b"HoodieIndexPlan", lambda t: schedule_indexing(t, _INDEX), lambda t, _: index(t)),
+    "indexing": Service(b"HoodieIndexPlan", lambda t: schedule_indexing(t, _FURTHER_INDEX), lambda t, _: index(t)),
 }  # fmt: skip
 
 
 @cache
-def _table_and_states() -> tuple[Mapping[str, bytes], tuple[_Rows, ...]]:
+def table_and_states(*, has_indexes: bool = False) -> tuple[Mapping[str, bytes], tuple[_Rows, ...]]:
     """The objects of a table with archived writes, a compacted slice, logs on it, and other file groups; its rows after each
-    write.
+    write. With `has_indexes` it has a metadata table with column statistics and a record index.
     """
     storage, clock = MemoryStorage(), ManualClock(_START)
     table = create_table(
         "memory:table", name="t", schema=_SCHEMA, record_key=("id",), partition=("p",), table_type="MERGE_ON_READ",
-        storage=storage, clock=clock, ids=SeededIds(1),
+        storage=storage, clock=clock, ids=SeededIds(1), options=_INDEXES if has_indexes else None,
     )  # fmt: skip
     states = []
     for write, names, value in (
@@ -109,9 +114,9 @@ def _rows(table: WritableTable) -> _Rows:
 
 
 @cache
-def published(action: str) -> tuple[str, bytes, Mapping[str, bytes]]:
+def published(action: str, *, has_indexes: bool = False) -> tuple[str, bytes, Mapping[str, bytes]]:
     """The name of the file of a plan that this table can have, its content, and the objects of the table with it."""
-    storage = stored(_table_and_states()[0])
+    storage = stored(table_and_states(has_indexes=has_indexes)[0])
     requested = SERVICES[action].schedule(opened(storage))
     path = f".hoodie/timeline/{requested}.{action}.requested"
     return path, storage.get(path), {info.path: storage.get(info.path) for info in storage.list()}
@@ -129,7 +134,7 @@ def plan(data: bytes) -> None:
 
 
 def _check(action: str, data: bytes) -> None:
-    service, states = SERVICES[action], _table_and_states()[1]
+    service, states = SERVICES[action], table_and_states()[1]
     path, _, objects = published(action)
     storage, requested = stored({**objects, path: data}), path.rpartition("/")[2].partition(".")[0]
     try:

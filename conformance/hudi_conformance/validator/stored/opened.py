@@ -166,8 +166,7 @@ class Opened:
         metadata = MetadataTable.for_table(self.table) if usable and is_used else None
         if metadata is None:
             return None
-        pending = {one.requested for one in self.timeline.pending}
-        timeline = metadata.timeline
+        pending, timeline = self.timeline.pending_times, metadata.timeline
         instants = (replace(one, state=State.INFLIGHT) if one.requested in pending else one for one in timeline.instants)
         return IndexSnapshot(metadata, replace(timeline, instants=tuple(instants)), usable)
 
