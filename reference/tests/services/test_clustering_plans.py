@@ -151,6 +151,16 @@ def test_an_unknown_strategy_is_refused():
         schedule_clustering(by_hours(), {f"{PLAN}class": "a.b.CustomPlanStrategy"})
 
 
+@pytest.mark.parametrize("columns", ["absent", "name,absent", "name.absent"])
+def test_a_sort_column_that_the_table_lacks_is_refused(columns):
+    """CLU-008: nothing is published, because the plan could not be executed."""
+    table = by_hours()
+    with pytest.raises(Misuse, match="sort column"):
+        schedule_clustering(table, {f"{PLAN}sort.columns": columns})
+    assert not table.timeline.pending
+    assert plan_clustering(table, {f"{PLAN}sort.columns": "_hoodie_record_key"}).groups
+
+
 def test_a_plan_is_equal_after_writing_and_reading():
     """A plan is the same after it was written and read, also if the table was moved."""
     table = by_hours()

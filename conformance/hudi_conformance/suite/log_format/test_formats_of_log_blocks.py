@@ -4,11 +4,13 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hudi_conformance.contract import Query
+from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, log_files, parse_blocks
@@ -69,3 +71,37 @@ def test_unprojected_columns_of_parquet_blocks_are_not_read(engine: Client, new_
     log.write_bytes(data)
     found = engine.read(uri, Query(columns=("id", "ts")))
     assert sorted(map(tuple, (r.values() for r in found.to_pylist()))) == [("a", 2), ("b", 1), ("c", 1)]
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge-on-read", "merge.event-time")
+@pytest.mark.requirements("BLK-024", "BLK-030")
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param("hfile", marks=pytest.mark.needs("log.hfile")),
+        pytest.param("base file", marks=pytest.mark.needs("base.hfile")),
+    ],
+)
+@pytest.mark.parametrize("value", ["a", "other", ""], ids=["record key", "other", "empty"])
+def test_a_column_named_key_has_its_values_in_hfiles(
+    engine: Client, new_uri: Callable[[], str], place: str, value: str
+) -> None:
+    """BLK-024: an HFile has the record key as its key, and the row as its value. In a table with another column that is named
+    `key`, rows are read with the values that they were written with: those of the record key, others and empty ones. A writer
+    may refuse a value that readers would not return.
+    """
+    uri, columns = new_uri(), {"id": "string", "ts": "long", "key": "string"}
+    schema = {"type": "record", "name": "row", "fields": [{"name": name, "type": kind} for name, kind in columns.items()]}
+    stored = {"hoodie.table.base.file.format": "HFILE"} if place == "base file" else {}
+    engine.create(uri, TableSpec("named", "MERGE_ON_READ", schema, ("id",), ordering=("ts",), properties=stored))
+    expected = {"a": "first", "b": "second"}
+    for ts, rows in enumerate((expected, {"a": value})):
+        given = pa.table({"id": [*rows], "ts": pa.array([ts] * len(rows), pa.int64()), "key": [*rows.values()]})
+        try:
+            engine.write(uri, "upsert", given, options={} if stored else {"hoodie.logfile.data.block.format": "hfile"})
+        except (EngineError, Refused):
+            assert ts == 1 and value == ""
+        else:
+            expected = {**expected, **rows}
+    found = engine.read(uri, Query(columns=("id", "key"))).to_pylist()
+    assert {one["id"]: one["key"] for one in found} == expected

@@ -11,6 +11,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, TYPES, Step, expect_rows, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.clustered_tables import (
@@ -516,3 +517,20 @@ def test_file_groups_of_logs_alone_keep_their_rows(engine: Client, tmp_path: Pat
     before = read_snapshot(engine, uri, ("id", "ts", "name"))
     engine.service(uri, "clustering", options={f"{PLAN}class": f"{strategy}ClusteringPlanStrategy"})
     assert read_snapshot(engine, uri, ("id", "ts", "name")) == before != []
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.requirements("CLU-008")
+@pytest.mark.parametrize("columns", ["absent", "value,absent"])
+def test_a_sort_column_that_is_not_there(engine: Client, new_uri: NewUri, type: Type, columns: str) -> None:
+    """CLU-008: the table lacks a sort column. No plan is published, because none could be executed and writers would wait for
+    it for ever: the rows stay, and a write to the same file groups succeeds.
+    """
+    only_engines_of_this_project(engine, "whether a plan that cannot be executed is published")
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
+    with pytest.raises(ContractError):
+        table.cluster({SORT: columns})
+    table.check_rows("after the clustering")
+    assert not instant_files(table.uri, "clustering")
+    table.write(*CHANGES).check_rows("after another write")

@@ -17,6 +17,7 @@ from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.services.clustering.groups import Candidate, Row, group_slices, limit_groups, strategy_of
+from hudi_reference.services.clustering.order import sort_rows
 from hudi_reference.services.clustering.partitions import partitions_to_cluster
 from hudi_reference.services.clustering.plan_record import PARAMETERS, ClusteringPlan, InputGroup, plan_record
 from hudi_reference.services.clustering.settings import ClusteringSettings
@@ -61,6 +62,8 @@ def plan_clustering(
     given = {**table.options, **(options or {})}
     settings, view = ClusteringSettings.from_options(given), table.view()
     check_not_bucketed(table, view.groups)
+    # A plan that cannot be executed would stay, and writers would wait for it.
+    sort_rows(view.reader(table).schema.empty_table(), settings.sort_columns)
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
     planner = Planner(table, view, settings, sizes)
     may_plan = is_due(view, settings) and not rolls_back_completed_write(table, view.timeline)
