@@ -8,9 +8,11 @@ property in `concurrent_table`.
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.support.concurrent.concurrent_table import PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits, keep_versions, read_as_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 SERVICES = pytest.mark.needs("pause.service")
 MOR = pytest.mark.needs("merge-on-read")
@@ -119,6 +121,29 @@ def test_a_running_clustering_conflicts_with_a_write(engine: Client, new_uri: Ne
     done = [ends[name](name) for name in sorted(ends, key=lambda name: name != first)]
     assert any(done)
     table.check("both have ended")
+
+
+@PAUSES
+@SERVICES
+@MOR
+@pytest.mark.needs("service.compaction", "service.log-compaction", "service.rollback")
+@pytest.mark.requirements("SVC-005", "TL-050")
+@pytest.mark.parametrize("service", ["compaction", "log-compaction"])
+def test_an_execution_that_was_rolled_back_and_begun_again(engine: Client, new_uri: NewUri, service: Service) -> None:
+    """TL-050: an executor stores its files and pauses, this execution is rolled back, and another one of the same plan begins:
+    the inflight file is there again, the files are not. The first one continues: the action completes with all its files, or
+    not at all.
+    """
+    table = table_with_logs(engine, new_uri())
+    plan = table.schedule(service)
+    table.start_service("slow", table.call(service, "execute", plan))
+    (inflight,) = (table_folder(table.uri) / ".hoodie" / "timeline").glob(f"{plan}.*inflight")
+    begun = inflight.read_bytes()
+    table.run("rollback", instant=plan)
+    inflight.write_bytes(begun)
+    table.finish_service("slow")
+    table.check_published(plan, "commit" if service == "compaction" else "deltacommit")
+    table.check("the first one has ended")
 
 
 @PAUSES
