@@ -286,3 +286,22 @@ def test_filters_find_every_row_during_a_rollback(engine: Client, new_uri: NewUr
         found.append(len(rows))
     assert found == sorted(found)
     assert {*found} == {4, 5}
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.needs("service.rollback")
+@pytest.mark.requirements("TL-019", "MDT-001")
+def test_a_rollback_leaves_no_file_in_the_metadata_table(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """TL-019: the metadata table has completed a write that crashed before its own completion. After its rollback no file of it
+    is in any partition of the metadata table: readers that take files before the first active instant for committed would
+    read its entries later.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
+    crashed = engine.write(table.uri, "upsert", as_arrow((row("z", 1, "crashed"),)), options=dict(INDEXED))
+    assert table.metadata_files(f"*/*{crashed}*")
+    for path in (table.folder / ".hoodie" / "timeline").glob(f"{crashed}_*"):
+        path.unlink()
+    engine.service(table.uri, "rollback", instant=crashed, options=dict(INDEXED))
+    assert table.metadata_files(f"*/*{crashed}*") == []
+    table.check("after the rollback")
