@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
@@ -25,7 +27,15 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_snapshot,
 )
 from hudi_conformance.suite.support.tables.written_tables import data_files, table_folder
+from hudi_reference import compact, open_table
 
+#: Settings of a writer that begins file groups with log files.
+LOGS_FIRST = {
+    "hoodie.index.type": "BUCKET",
+    "hoodie.bucket.index.num.buckets": "1",
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+}
 CLEANS = pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
 #: The columns of the golden tables.
 COLUMNS = ("id", "ts", "name")
@@ -367,3 +377,27 @@ def test_a_clustering_by_the_engine_changes_no_row(engine: Client, new_uri: Call
     before = read_snapshot(engine, table.uri)
     assert engine.service(table.uri, "clustering") is not None
     assert read_snapshot(engine, table.uri, tuple(TYPES)) == before
+
+
+@pytest.mark.needs("service.clean", "read.snapshot", "read.projection", "merge-on-read", "merge.event-time")
+@pytest.mark.needs("partition.plain", "log.only-slices")
+@pytest.mark.each_version
+@pytest.mark.requirements("CLN-002", "CLN-001")
+def test_a_slice_of_logs_alone_is_a_version(engine: Client, new_uri: Callable[[], str]) -> None:
+    """CLN-002: the first slice of a file group has log files and no base file, as writers with a bucket index begin it. A clean
+    that keeps one version deletes these log files once a compaction has merged them, and nothing before; the rows stay.
+    """
+    uri = new_uri()
+    Reference().create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, version=engine.table_version).spec())
+    table = open_table(uri, options=LOGS_FIRST)
+    table.upsert(as_arrow((row("a", 1, "first"), row("b", 1, "first"))))
+    first = data_files(uri)
+    engine.service(uri, "clean", options=keep_versions(1))
+    assert data_files(uri) == first
+    assert compact(open_table(uri), {"hoodie.compact.inline.max.delta.commits": "1"}) is not None
+    table.upsert(as_arrow((row("a", 2, "second"),)))
+    later = data_files(uri) - first
+    engine.service(uri, "clean", options=keep_versions(1))
+    assert data_files(uri) == later
+    rows = {one["id"]: one["value"] for one in engine.read(uri, Query(columns=("id", "value"))).to_pylist()}
+    assert rows == {"a": "second", "b": "first"}

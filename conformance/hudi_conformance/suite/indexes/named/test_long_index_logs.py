@@ -37,7 +37,7 @@ def long_rows(distance: int = 1) -> tuple[Row, ...]:
 
 
 @BOTH_TYPES
-@pytest.mark.needs(*WRITES, "read.filter", "read.projection", "service.index", "service.index.named")
+@pytest.mark.needs(*WRITES, "read.filter", "read.filter.in", "read.projection", "service.index", "service.index.named")
 @pytest.mark.requirements("IDX-024", "MDT-001")
 def test_a_value_after_long_entries_is_found(engine: Client, new_uri: NewUri, type: Type) -> None:
     """IDX-024: the secondary index of a column has the first value of a row, then more than a MiB of other entries, then the
