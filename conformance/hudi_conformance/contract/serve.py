@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+import pyarrow as pa
+
 from hudi_conformance.contract.arrow_files import read_rows, write_rows
 from hudi_conformance.contract.engine import Engine
 from hudi_conformance.contract.errors import Conflict, EngineError, Refused
@@ -106,6 +108,10 @@ def _error(message: Any, text: str, trace: str | None = None) -> Answer:
 
 def _read(engine: Engine, message: Message) -> Answer:
     rows = engine.read(message["table"], Query.from_json(message["query"]))
+    try:
+        rows.validate(full=True)  # an engine may take bytes of a damaged file for a text
+    except pa.ArrowInvalid as error:
+        raise EngineError(f"the rows are not valid: {error}") from None
     write_rows(rows, message["into"])
     return {"rows": message["into"]}
 
