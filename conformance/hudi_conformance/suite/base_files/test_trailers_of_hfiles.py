@@ -76,7 +76,7 @@ def add_fields(file: bytes, fields: bytes, place: str) -> bytes:
 @pytest.mark.parametrize("kinds", [*([kind] for kind in UNKNOWN), [*UNKNOWN]], ids=[*UNKNOWN, "all"])
 def test_unknown_fields_are_skipped(engine: Client, tmp_path: Path, kinds: list[str], place: str) -> None:
     """BF-002: an HFile whose trailer has a further field, of each type of protobuf, is read as without it."""
-    case = fixtures_root() / "hfile" / "worked-example"
+    case = fixtures_root() / "hfile" / "layout.several-blocks"
     (golden,) = (case / "bytes").iterdir()
     file = tmp_path / golden.name
     file.write_bytes(add_fields(golden.read_bytes(), b"".join(UNKNOWN[kind] for kind in kinds), place))
