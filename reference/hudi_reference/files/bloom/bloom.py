@@ -79,10 +79,12 @@ class BloomFilter:
                 "a bloom filter cannot contain an empty key", rule="IDX-004", expected="keys of at least one character"
             )
         found = np.zeros(len(keys), np.bool_)
-        rows = [np.frombuffer(row, np.uint8) for row in self.rows]
+        rows = np.frombuffer(b"".join(self.rows), np.uint8).reshape(len(self.rows), -1)
         for numbers, positions in bits_of_many(keys, self.bits, self.hashes, self.hash_type):
-            for row in rows:
-                found[numbers] |= (row[positions >> 3] >> (positions & 7) & 1).astype(np.bool_).all(axis=0)
+            held = np.ones((len(rows), len(numbers)), np.uint8)
+            for of_one_hash in positions:
+                held &= rows.take(of_one_hash >> 3, axis=1) >> (of_one_hash & 7).astype(np.uint8)
+            found[numbers] = held.any(axis=0)
         answers: list[bool] = found.tolist()
         return answers
 

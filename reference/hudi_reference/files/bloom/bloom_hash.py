@@ -100,11 +100,11 @@ def bits_of_many(
     """The positions of the bits of many keys, in parts.
 
     Yields:
-        The indexes in `keys` of the keys of a part, and a matrix of positions: a row for each hash, a column for each key.
+        The indexes in `keys` of the keys of a part, and for each hash the positions of these keys.
     """
     if hash_type is HashType.MURMUR and use_fast(FastPath.BLOOM_HASHES, len(keys)):
         yield from murmur_positions(keys, bits, hashes)
         return
     for number, key in enumerate(keys):
         encoded = str(key).encode()
-        yield np.array([number]), np.array([bits_of(encoded, bits, hashes, hash_type)], np.uint32).T
+        yield np.array([number]), iter(np.array([bits_of(encoded, bits, hashes, hash_type)], np.uint32).T)

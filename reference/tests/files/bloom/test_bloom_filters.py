@@ -5,6 +5,7 @@ import struct
 from base64 import b64decode, b64encode
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -84,7 +85,7 @@ def test_fast_code_finds_the_same_positions(keys: list[str], bits: int, hashes: 
     for parts in (murmur_positions(keys, bits, hashes), bits_of_many(keys, bits, hashes, HashType.MURMUR)):
         found = {}
         for numbers, positions in parts:
-            found |= {int(number): row.tolist() for number, row in zip(numbers, positions.T, strict=True)}
+            found |= {int(number): row.tolist() for number, row in zip(numbers, np.array(list(positions)).T, strict=True)}
         assert found == {number: bits_of(key.encode(), bits, hashes, HashType.MURMUR) for number, key in enumerate(keys)}
 
 

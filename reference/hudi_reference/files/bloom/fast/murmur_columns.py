@@ -4,6 +4,7 @@ The fast twin of `bloom_hash.bits_of` for Murmur.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Words = npt.NDArray[np.uint32]
-#: The position of a bit for each hash (row) and key (column).
-Positions = Words
+#: For each hash the position of a bit for each key. Each array is used before the next one is made: all of them would not fit
+#: into the CPU cache.
+Positions = Iterator[Words]
 #: Indexes of keys.
 Numbers = npt.NDArray[np.intp]
 Matrix = npt.NDArray[np.uint8]
 
 #: Keys, and bytes of keys, that are hashed together at most, so that they and the intermediate values stay in the CPU cache.
-_TOGETHER, _BYTES_TOGETHER = 1 << 13, 1 << 18
+_TOGETHER, _BYTES_TOGETHER = 1 << 14, 1 << 19
 _FACTOR = 0x5BD1E995
 
 
@@ -32,28 +34,27 @@ def murmur_positions(keys: Sequence[str] | pa.Array, bits: int, hashes: int) -> 
 def _by_length(column: pa.Array) -> Iterator[tuple[Numbers, Matrix]]:
     """The keys in parts of one length: their indexes, and their bytes as the rows of a matrix."""
     column = pc.cast(column, pa.large_string())
-    _, offsets, data = column.buffers()
-    ends = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
-    content = np.frombuffer(data or b"", np.uint8)
-    lengths = np.diff(ends)
+    lengths = pc.binary_length(column).to_numpy()
     order = np.argsort(lengths, kind="stable")
-    for same in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        length = int(lengths[same[0]])
+    _, offsets, data = column.take(pa.array(order)).buffers()
+    ends = np.frombuffer(offsets, np.int64)
+    content = np.frombuffer(data or b"", np.uint8)
+    changes = np.flatnonzero(np.diff(lengths[order])) + 1
+    for first, last in pairwise((0, *changes.tolist(), len(order))):
+        length = int(lengths[order[first]])
         step = max(1, min(_TOGETHER, _BYTES_TOGETHER // max(1, length)))
-        for start in range(0, len(same), step):
-            numbers = same[start : start + step]
-            yield numbers, content[ends[numbers, None] + np.arange(length)]
+        for start in range(first, last, step):
+            end = min(start + step, last)
+            yield order[start:end], content[ends[start] : ends[end]].reshape(end - start, length)
 
 
 def _positions(matrix: Matrix, bits: int, hashes: int) -> Positions:
     words, tail = _words_and_tail(matrix)
     h = np.zeros(len(matrix), np.uint32)
-    found = np.empty((hashes, len(matrix)), np.uint32)
-    for positions in found:
+    for _ in range(hashes):
         h = _murmur_of_many(words, tail, matrix.shape[1], h)
         amounts = np.abs(h.view(np.int32)).view(np.uint32)  # the absolute value of -2**31 is 2**31
-        positions[:] = amounts - amounts // np.uint32(bits) * np.uint32(bits)
-    return found
+        yield amounts - amounts // np.uint32(bits) * np.uint32(bits)
 
 
 def _words_and_tail(matrix: Matrix) -> tuple[list[Words], Words | None]:
