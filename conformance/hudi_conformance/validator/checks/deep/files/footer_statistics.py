@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from hudi_conformance.validator.checks.deep.files.base_files import BaseFile
+from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, are_between
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.parquet_statistics import chunk_statistics, has_type_of
@@ -92,13 +92,19 @@ def _excluded(stored: pq.Statistics | None, values: pa.ChunkedArray) -> tuple[st
         return None
     if stored.has_null_count and stored.null_count == 0 and values.null_count and stored.has_min_max:
         return "a null", "0 nulls"
-    if not stored.has_min_max or values.null_count == len(values):
-        return None
-    least, greatest = pc.min_max(values).as_py().values()
+    return _out_of_bounds(stored, values) if stored.has_min_max and values.null_count < len(values) else None
+
+
+def _out_of_bounds(stored: pq.Statistics, values: pa.ChunkedArray) -> tuple[str, str] | None:
+    """The range of the values, and the bounds that exclude some of them or that are no texts; None if they hold."""
     try:
         low, high = stored.min, stored.max
     except UnicodeDecodeError as error:
+        least, greatest = pc.min_max(values).as_py().values()
         return f"{least!r} to {greatest!r}"[:200], f"bytes that are no text: {error.object!r}"[:200]
+    if pt.is_string(values.type) and isinstance(low, str) and are_between(values, low, high):
+        return None
+    least, greatest = pc.min_max(values).as_py().values()
     if not isinstance(low, type(least)) or (low <= least and greatest <= high):
         return None
     return f"{least!r} to {greatest!r}"[:200], f"{low!r} to {high!r}"[:200]

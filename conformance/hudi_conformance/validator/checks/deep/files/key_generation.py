@@ -28,10 +28,10 @@ _CERTAIN = (pt.is_string, pt.is_large_string, pt.is_integer, pt.is_boolean, pt.i
 _CERTAIN_IN_KEYS = (*_CERTAIN, pt.is_binary)
 
 
-def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
+def computed_keys(opened: Opened, rows: pa.Table, stored: pa.Array) -> tuple[pa.Array, ...]:
     """The keys that the fields of the rows may give, one array for each form; nothing if they cannot be computed.
 
-    A row whose key fields have no value has a null in each form.
+    A row whose key fields have no value has a null in each form. If all stored keys have the first form, it is the only one.
     """
     made = _generator(opened)
     if made is None or not made.fields or not _are_certain(rows, made.fields, _CERTAIN_IN_KEYS):
@@ -40,7 +40,7 @@ def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
         keys = _keys(made, rows)
     except HudiError:
         return ()
-    if len(made.fields) > 1 or _has_one_form(opened):
+    if len(made.fields) > 1 or _has_one_form(opened) or keys.equals(stored):
         return (keys,)
     prefix = f"{made.fields[0]}:"
     other = (
@@ -52,6 +52,8 @@ def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
 def _keys(made: KeyGenerator, rows: pa.Table) -> pa.Array:
     """The record keys; null where no key field has a value, which the generator refuses."""
     have_keys = reduce(pc.or_, (_has_value(rows.column(field)) for field in made.fields))
+    if pc.all(have_keys, min_count=0).as_py():
+        return made.keys(rows)
     places = pc.subtract(pc.cumulative_sum(have_keys.cast(pa.int64())), 1)
     return made.keys(rows.filter(have_keys)).take(pc.if_else(have_keys, places, None).combine_chunks())
 
@@ -115,12 +117,14 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
     opened = table.opened
     if not opened.properties.fields("hoodie.table.partition.fields"):
         return
+    made = _generator(opened)
+    columns = () if made is None else [field for field, _ in made.parts]
     compared, agreeing, example = 0, 0, ""
     for one in table.scope.chosen(tuple(opened.groups.latest_slices)):
         if one.base_file is None or one.missing:
             continue
         try:
-            paths = computed_paths(opened, read_base_file(table.storage, one.path(one.base_file)))
+            paths = computed_paths(opened, read_base_file(table.storage, one.path(one.base_file), columns))
         except HudiError:
             continue  # others report it
         if paths is not None and len(paths):

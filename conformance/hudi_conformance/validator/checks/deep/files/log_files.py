@@ -184,7 +184,7 @@ def rows_have_keys(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Find
 def keys_are_those_of_the_fields(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
     """META-007: the stored key is that of the key fields, where the block has them and the key generator can be followed."""
     stores = log.rows is not None and opened.properties.populates_meta_fields
-    forms = computed_keys(opened, log.rows) if stores else ()
+    forms = computed_keys(opened, log.rows, log.keys) if stores else ()
     if not forms or log.keys.null_count:
         return
     tally.looked("META-007", at=len(log.keys))
