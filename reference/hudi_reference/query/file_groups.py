@@ -46,7 +46,7 @@ class FileSlice:
         """The file group of the slice."""
         return self.partition, self.file_id
 
-    @property
+    @cached_property
     def base_file_instant(self) -> str:
         """The instant that wrote the base file; "" if there is no base file."""
         parsed = parse_data_file_name(self.base_file or "")

@@ -51,7 +51,7 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
         known.check_columns(path, columns_of_file)
         stored = columns_of_file.names
         rows = _rows(source, file, stored, columns, threads=threads)
-        known.check_content(path, _content(file, rows))
+        known.check_content(path, _content(file, stored, rows))
         return rows
 
 
@@ -106,16 +106,17 @@ def read_rows(source: pa.NativeFile, columns: Sequence[str] | None, *, threads: 
     return _rows(source, file, file.schema_arrow.names, columns, threads=threads)
 
 
-def _content(file: pq.ParquetFile, rows: pa.Table) -> StoredRows:
-    """The rows of the file for checks; `rows` are those that were read. The bounds in the footer would do, but pyarrow ends the
-    process if a footer is damaged.
+def _content(file: pq.ParquetFile, stored: Sequence[str], rows: pa.Table) -> StoredRows:
+    """The rows of the file, which has the columns `stored`, for checks; `rows` are those that were read.
+
+    The bounds in the footer would do, but pyarrow ends the process if a footer is damaged.
     """
 
     def first(names: Sequence[str]) -> pa.Table | pa.RecordBatch | None:
         has_row = rows.num_rows and set(names) <= set(rows.column_names)
         return rows if has_row else next(file.iter_batches(1, columns=list(names), use_threads=False), None)
 
-    return StoredRows(file.schema_arrow.names, file.metadata.num_rows, first, lambda name: file.read([name]).column(0))
+    return StoredRows(stored, file.metadata.num_rows, first, lambda name: file.read([name]).column(0))
 
 
 def _rows(

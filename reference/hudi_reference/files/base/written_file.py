@@ -119,15 +119,19 @@ class WrittenFile:
         if not self.fills_meta_columns:  # ER-212: a clustering copies the names that a write stored
             return
         folder, own = split_path(path)
-        found, expected = parse_data_file_name(name) if name and name != own else None, parse_data_file_name(own)
-        is_own = (
-            isinstance(found, BaseFileName) and isinstance(expected, BaseFileName) and found.file_id == expected.file_id
-            and (found.instant == expected.instant or (self.may_keep_names and found.instant < expected.instant))
-        )  # fmt: skip
-        if found is not None and not is_own:
-            raise _foreign(path, "META-010", own, str(name))
+        if name and name != own and not self._may_name(name, own):
+            raise _foreign(path, "META-010", own, name)
         if partition and partition != folder:
             raise _foreign(path, "META-009", f"rows of partition {folder!r}", f"rows of {partition!r}")
+
+    def _may_name(self, name: str, own: str) -> bool:
+        """Whether rows of the file `own` may have this other name. What is no name of a data file says nothing."""
+        found, expected = parse_data_file_name(name), parse_data_file_name(own)
+        if found is None:
+            return True
+        if not isinstance(found, BaseFileName) or not isinstance(expected, BaseFileName) or found.file_id != expected.file_id:
+            return False
+        return found.instant == expected.instant or (self.may_keep_names and found.instant < expected.instant)
 
     @implements("LAY-018")
     def check_partition(self, path: str, row: Mapping[str, Any]) -> None:
