@@ -2,9 +2,11 @@
 
 A pending plan may come from another engine, or may have been changed. Before anything is stored:
 
-    both              each file group is named once, with files of that group
+    both              each file group is one of the table and is named once, with files of its slice when the plan was made:
+                      log files of an earlier slice are merged already
     compaction        the plan has the base file of the slice, and every log file that had completed when the plan was made:
                       readers take what the plan leaves out for merged
+    compaction        no earlier compaction of the file group is pending: its rows would be left out
     log compaction    no log file between the planned ones is left out: the compacted blocks take the place of the newest one
 """
 
@@ -40,14 +42,19 @@ def check_operations(table: Table, action: str, requested: str, operations: Iter
 def _fault(
     timeline: Timeline, group: FileGroup | None, planned: FileSlice, requested: str, *, is_compaction: bool
 ) -> str | None:
-    """What is wrong with a planned slice; None if nothing is, or if the group is gone, so that its files are missing."""
+    """What is wrong with a planned slice; None if nothing is."""
     for name in planned.files:
         parsed = parse_data_file_name(name)
         if parsed is None or parsed.file_id != planned.file_id:
             return f"{name} of another file group"
     then = None if group is None else _slice_before(timeline, group, requested)
     if then is None:
-        return None
+        return "no such slice when the plan was made"
+    if is_compaction and then.pending_compaction:
+        return f"the compaction {then.base_instant} of it is pending"
+    foreign = next((name for name in planned.log_files if name not in then.log_files), None)
+    if foreign is not None:
+        return f"{foreign} of no write to the slice"
     if is_compaction and then.base_file != planned.base_file:
         return f"{planned.base_file or 'no base file'} in the place of {then.base_file or 'none'}"
     needed = then.log_files if is_compaction else _between(then.log_files, planned.log_files)
