@@ -152,6 +152,47 @@ def test_a_planned_rollback_of_an_archived_write_is_refused():
     assert rows(table) == before
 
 
+def clean_to_one_version(table):
+    """Delete all slices but the latest, also those that older commits need."""
+    return clean(table, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"})
+
+
+def test_a_planned_rollback_of_the_only_files_is_refused():
+    """CLN-003: a clean has deleted the slices before a compaction. Its files are the only ones that have the rows."""
+    table, _, _ = table_of("MERGE_ON_READ")
+    merged = compact(table)
+    assert clean_to_one_version(table)
+    planned = foreign_rollback(table, merged, [path for path in data_files(table) if merged in path])
+    check_refused(table, "rollback", planned, rollbacks(table, planned, merged)[:3], "a clean has deleted it")
+
+
+def test_a_planned_restore_to_a_cleaned_state_is_refused():
+    """CLN-003: the files of the target are gone, and the plan removes those that have the rows now."""
+    table, times, _ = table_of("MERGE_ON_READ")
+    merged = compact(table)
+    assert clean_to_one_version(table)
+    planned = foreign_restore(table, times[1], [merged, times[3], times[2]])
+    acts = [lambda: execute_restore(table, planned), lambda: files_of_restore(table, plan_restore(table, times[1]))]
+    check_refused(table, "restore", planned, acts, "a clean has deleted it")
+
+
+@pytest.mark.parametrize("action", ["rollback", "restore"])
+def test_a_plan_that_was_left_before_later_writes_is_refused(action):
+    """TL-019, TL-023: writes that began after the removed one had completed have read it, also if the plan is older."""
+    table, times, _ = table_of("COPY_ON_WRITE", 2)
+    if action == "rollback":
+        planned = foreign_rollback(table, times[1], [path for path in data_files(table) if times[1] in path])
+    else:
+        planned = foreign_restore(table, times[0], [times[1]])
+    path = f".hoodie/timeline/{planned}.{action}.requested"
+    stored = table.storage.get(path)
+    table.storage.delete(path)  # no writer of the reference writes beside such a plan
+    later = table.upsert(trips(trip("a", "a3"), trip("b", "b3")))
+    table.storage.put(path, stored)
+    execute = execute_rollback if action == "rollback" else execute_restore
+    check_refused(table, action, planned, [lambda: execute(table, planned)], later)
+
+
 def test_a_planned_rollback_deletes_all_files_of_its_write():
     """TL-019: a file that the plan leaves out would count as committed when the active timeline begins after the write."""
     table, times, states = table_of("COPY_ON_WRITE")
@@ -234,6 +275,18 @@ def test_a_clustering_executes_no_rollback_of_a_completed_write():
     cluster(table, {"hoodie.clustering.inline.max.commits": "99"})
     assert [found.requested for found in pending_of(table.timeline, "rollback")] == [planned]
     assert rows(table) == [("a", "a3"), ("b", "b3")]
+
+
+def test_a_clustering_executes_no_rollback_of_a_pending_write():
+    """SVC-009: a rollback whose plan says that its target is a clustering names a write that is under way."""
+    table, _, _ = table_of("COPY_ON_WRITE")
+    target = failed_writer(table)
+    record = {"instantToRollback": {"commitTime": target, "action": "clustering"}, "RollbackRequests": [], "version": 1}
+    with hold_for_planning(table) as publish:
+        planned = publish("rollback", record)
+    cluster(table, {"hoodie.clustering.inline.max.commits": "99"})
+    assert [found.requested for found in pending_of(table.timeline, "rollback")] == [planned]
+    assert [path for path in data_files(table) if target in path]
 
 
 def test_a_number_of_thousands_of_digits_is_no_limit(monkeypatch):

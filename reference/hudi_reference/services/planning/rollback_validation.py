@@ -32,7 +32,17 @@ def planned_removals(table: Table, timeline: Timeline) -> Iterator[tuple[Instant
 
 @implements("CLN-003", "TL-019", "TL-023")
 def check_state_complete(table: Table, timeline: Timeline, removed: Sequence[Instant]) -> None:
-    """Raises CannotUndo if a clean has deleted files of the state without the removed writes, or is planned to.
+    """Raises CannotUndo if a clean has deleted files of the state without the removed writes, or is planned to."""
+    path = find_lost_file(table, timeline, removed)
+    if path is not None:
+        raise CannotUndo(
+            "a clean has deleted files of this state, or is planned to", rule="TL-023", path=path,
+            expected="a savepointed instant, or one that the last clean retained",
+        )  # fmt: skip
+
+
+def find_lost_file(table: Table, timeline: Timeline, removed: Sequence[Instant]) -> str | None:
+    """A file of the state without the removed writes that a clean has deleted, or is planned to; None if there is none.
 
     This includes files that only the metadata of later actions still names.
     """
@@ -41,9 +51,4 @@ def check_state_complete(table: Table, timeline: Timeline, removed: Sequence[Ins
     gone = [found.path(name) for found in groups.latest_slices for name in sorted(found.missing)]
     path = gone[0] if gone else find_missing_file(table.storage, table.properties, list(removed), groups)
     to_be_deleted = files_of_pending_cleans(table, timeline)
-    path = path or next((file for found in groups.latest_slices for file in found.paths if file in to_be_deleted), None)
-    if path is not None:
-        raise CannotUndo(
-            "a clean has deleted files of this state, or is planned to", rule="TL-023", path=path,
-            expected="a savepointed instant, or one that the last clean retained",
-        )  # fmt: skip
+    return path or next((file for found in groups.latest_slices for file in found.paths if file in to_be_deleted), None)

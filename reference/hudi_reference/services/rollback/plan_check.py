@@ -4,13 +4,16 @@ A pending plan may come from another engine, or may have been changed. Before an
 
     rollback    each file is a base or log file that the write to roll back has stored: its instant is in the name
     both        no savepoint protects a completed write that is to be removed
-    rollback    no later write had completed when the plan was made: it would be based on what is removed
+    rollback    no later write had completed when the plan was made, or began after the one to roll back had completed: it
+                would be based on what is removed
     rollback    the write is on the active timeline, or its files are gone: archived writes had completed
     restore     each completed write completed after the target did
-    restore     every write that is later than the target is removed, not only some of them
+    restore     every write that is later than the target is removed, not only some of them; none began after one of these had
+                completed
+    both        no file of the state that remains was deleted by a clean, or is planned to be
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from hudi_reference.errors import UnsafePlan
 from hudi_reference.layout.names import parse_data_file_name, split_path
@@ -18,6 +21,7 @@ from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
+from hudi_reference.services.planning.rollback_validation import find_lost_file
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
@@ -52,8 +56,11 @@ def check_rollback_plan(table: Table, requested: str, target: str, files: Collec
     for write in (found for found in targets if found.state is State.COMPLETED):
         _check_not_savepointed(table, timeline, "rollback", requested, {target})
         for other in timeline.commits:
-            if _is_later(other, write) and (other.completion or other.requested) < requested:
+            had_completed = (other.completion or other.requested) < requested
+            if (had_completed and _is_later(other, write)) or _is_based_on(other, write):
                 raise _unsafe(table, "rollback", requested, "TL-019", f"{other.file_name} is later than {write.file_name}")
+        if (write.completion or "") < requested:  # a plan that the write has overtaken is dropped
+            _check_complete(table, timeline, "rollback", requested, (write,))
 
 
 @implements("TL-021", "TL-023")
@@ -88,8 +95,22 @@ def check_restore_plan(table: Table, requested: str, target: str, removed: Itera
         is_kept = (
             found.requested not in times and found.requested > start.requested and (base is None or _is_after(found, base))
         )
-        if is_kept and (found.completion or found.requested) < requested and _needs(table, found, going):
+        had_completed = (found.completion or found.requested) < requested
+        if is_kept and (had_completed or any(_is_based_on(found, other) for other in going)) and _needs(table, found, going):
             raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is later than the target and would stay")
+    if going:
+        _check_complete(table, timeline, "restore", requested, [found for found in timeline.writes if found.requested in times])
+
+
+def _check_complete(table: Table, timeline: Timeline, action: str, requested: str, removed: Sequence[Instant]) -> None:
+    path = find_lost_file(table, timeline, removed)
+    if path is not None:
+        raise _unsafe(table, action, requested, "CLN-003", f"{path}: a clean has deleted it, or is planned to")
+
+
+def _is_based_on(found: Instant, earlier: Instant) -> bool:
+    """Whether a write began after another one had completed, and so has read its rows."""
+    return found.requested > (earlier.completion or earlier.requested)
 
 
 def _is_later(found: Instant, than: Instant) -> bool:
