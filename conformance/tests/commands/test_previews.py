@@ -1,5 +1,6 @@
 """The files that the preview of a service shows are those that it deletes; a plan that it would refuse is refused there too."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from hudi_reference.services.planning.plan_execution import hold_for_planning
 from hudi_reference.services.rollback.rollback import schedule_rollback
 from hudi_reference.write.concurrency.conflict_resolution import ALLOW, STRATEGY_KEY
 
+FILE_ID = "e4b06ce6-0741-47a8-bce4-2c8218072e8c-0"
 RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
 LAZY = {"hoodie.clean.failed.writes.policy": "LAZY", "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
@@ -140,3 +142,38 @@ def test_an_index_with_files_of_an_earlier_build(tmp_path: Path) -> None:
     left = ".hoodie/metadata/record_index/record-index-0000-0_0-0-0_20200101000000000.hfile"
     table.storage.put(left, b"of an earlier build")
     assert ("delete", left) in JOBS["index"].preview(table, "", options)
+
+
+@pytest.mark.parametrize("schedule", [schedule_compaction, schedule_clustering])
+def test_a_rollback_of_an_execution_shows_its_files(tmp_path: Path, schedule: Callable[[WritableTable], str | None]) -> None:
+    """TL-050: the plan stays, and what its execution has stored is deleted."""
+    table, _ = table_of(tmp_path, "MERGE_ON_READ")
+    planned = schedule(table)
+    assert planned is not None
+    action = next(found.action for found in table.timeline.pending if found.requested == planned)
+    table.storage.put(f".hoodie/timeline/{planned}.{action}.inflight", b"")
+    table.storage.put(f"{FILE_ID}_7-8-9_{planned}.parquet", b"of an execution that was interrupted")
+    shown, before = JOBS["rollback"].preview(table, planned, {}), data_files(table)
+    JOBS["rollback"].do(table, planned, {})
+    assert ("revert", f"{planned} {action}") in shown
+    assert deleted_by(shown) == before - data_files(table) != set()
+    assert [found.requested for found in table.timeline.pending] == [planned]
+
+
+def test_a_withdrawal_whose_plan_is_gone(tmp_path: Path) -> None:
+    """SVC-009: a clustering completes the rollback of a plan that it has removed from the timeline, and shows its files."""
+    table, _ = table_of(tmp_path, "COPY_ON_WRITE", writes=1)
+    planned = schedule_clustering(table)
+    assert planned is not None
+    schedule_rollback(table, planned)
+    table.storage.delete(f".hoodie/timeline/{planned}.clustering.requested")
+    left = f"{FILE_ID}_7-8-9_{planned}.parquet"
+    record = {"instantToRollback": {"commitTime": planned, "action": "clustering"}, "version": 1, "RollbackRequests": [
+        {"partitionPath": "", "fileId": "", "latestBaseInstant": "", "filesToBeDeleted": [left], "logBlocksToBeDeleted": {}}
+    ]}  # fmt: skip
+    (rollback,) = (found for found in table.timeline.pending if found.action == "rollback")
+    table.storage.delete(f".hoodie/timeline/{rollback.file_name}")
+    with hold_for_planning(table) as publish:
+        publish("rollback", record)
+    table.storage.put(left, b"of an execution that was interrupted")
+    assert left in run_and_compare(table, "clustering", {"hoodie.clustering.inline.max.commits": "99"})

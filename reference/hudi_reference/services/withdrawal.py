@@ -12,7 +12,7 @@ from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.indexing.indexing import abandon_build
-from hudi_reference.services.planning.plan_execution import PLANNED, shares_its_time
+from hudi_reference.services.planning.plan_execution import PLANNED, check_no_logs, shares_its_time
 from hudi_reference.services.rollback.rollback import forget_action, revert_attempt
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -23,9 +23,14 @@ WITHDRAWN = ("clean", "rollback", "restore", "indexing", *PLANNED)
 
 
 def plan_to_withdraw(table: Table, requested: str) -> Instant:
-    """The pending action with that requested time. Raises CannotUndo if there is none, or if it has no plan."""
+    """The pending action with that requested time.
+
+    Raises CannotUndo if there is none, or if it has no plan, and UnsupportedTableFeature for a compaction that has log files.
+    """
     for pending in table.timeline.pending:
         if pending.requested == requested and pending.action in WITHDRAWN:
+            if pending.action == "compaction":
+                check_no_logs(table, pending)
             return pending
     raise CannotUndo(
         "no such plan is pending", rule="TL-047", expected=f"the requested time of a {', '.join(WITHDRAWN)}", found=requested

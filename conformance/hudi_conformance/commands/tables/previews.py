@@ -12,7 +12,7 @@ from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partiti
 from hudi_reference.query.table import Table
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import files_of_clean
-from hudi_reference.services.clustering.clustering import ClusteringExecution, check_unchanged
+from hudi_reference.services.clustering.clustering import ClusteringExecution, check_unchanged, pending_withdrawals
 from hudi_reference.services.clustering.plan import plan_clustering
 from hudi_reference.services.clustering.plan_record import ClusteringPlan, parse_clustering_plan
 from hudi_reference.services.compaction.compaction import CompactionExecution, plan_compaction
@@ -26,11 +26,11 @@ from hudi_reference.services.planning.plan_execution import (
     checked_plan,
     files_by_instant,
     pending_of,
-    rollback_target,
+    stored_by,
 )
 from hudi_reference.services.rollback.failed_writes import plans_before_clean
 from hudi_reference.services.rollback.restore import files_of_restore, plan_restore
-from hudi_reference.services.rollback.rollback import RollbackPlan, files_of, plan_rollback
+from hudi_reference.services.rollback.rollback import RollbackPlan, files_of, find_attempt, plan_rollback, stored_files
 from hudi_reference.services.rollback.savepoint import savepoint_files
 from hudi_reference.services.withdrawal import plan_to_withdraw
 
@@ -69,11 +69,11 @@ def _merging(verb: str, operations: Sequence[Operation]) -> list[Step]:
 
 def clustering_steps(table: Table, _: str, options: Options) -> list[Step]:
     """Plans whose withdrawal has begun, the groups of pending plans, then those of a new plan."""
-    withdrawals = [rollback_target(table, found.requested) for found in pending_of(table.timeline, "rollback")]
-    completed = {found.requested for found in table.timeline.completed}
-    withdrawn = [time for time, action in withdrawals if action == "clustering" and time not in completed]
+    withdrawn, clusterings = [plan for _, plan in pending_withdrawals(table)], pending_of(table.timeline, "clustering")
+    removed = set(withdrawn).difference(found.requested for found in clusterings)
+    left = [step for time in sorted(removed) for step in _steps_of_rollback(plan_rollback(table, time))]
     pending = _pending(table, ClusteringExecution, lambda one: _clustering(one, withdrawn))
-    return [*pending, *_rewriting(plan_clustering(table, options))]
+    return [*left, *pending, *_rewriting(plan_clustering(table, options))]
 
 
 def _clustering(execution: PlanExecution, withdrawn: Sequence[str]) -> list[Step]:
@@ -101,12 +101,16 @@ def _pending(table: Table, execution: type[PlanExecution], steps_of: Callable[[P
     stored, found = files_by_instant(table) if pending else {}, list[Step]()
     for plan in pending:
         found += steps_of(execution(table, plan.requested))
-        found += [("delete", f"{path}  unless it is stored again") for path in stored.get(plan.requested, ())]
+        own = stored_by(execution.action, stored.get(plan.requested, ()))
+        found += [("delete", f"{path}  unless it is stored again") for path in own]
     return found
 
 
 def rollback_steps(table: Table, instant: str, _: Options) -> list[Step]:
-    """The write that is rolled back, and its files."""
+    """The write that is rolled back, or the execution of a plan that stays, and its files."""
+    attempt = find_attempt(table, instant)
+    if attempt is not None:
+        return [("revert", f"{instant} {attempt.action}"), *_deleting(stored_files(table, attempt))]
     return _steps_of_rollback(plan_rollback(table, instant))
 
 

@@ -98,12 +98,19 @@ def _resume(table: Table, plan: Instant) -> str | None:
 
 def finish_withdrawals(table: Table) -> None:
     """Execute pending withdrawals of plans."""
+    for requested, _ in pending_withdrawals(table):
+        execute_rollback(table, requested)
+
+
+@implements("SVC-009")
+def pending_withdrawals(table: Table) -> tuple[tuple[str, str], ...]:
+    """The requested times of each pending withdrawal and of its plan: a rollback of a clustering that is pending, or removed
+    already.
+    """
     timeline = table.timeline
-    completed = {found.requested for found in timeline.completed}
-    for pending in pending_of(timeline, "rollback"):
-        target, action = rollback_target(table, pending.requested)
-        if action == "clustering" and target not in completed:
-            execute_rollback(table, pending.requested)
+    others = {found.requested for found in timeline.writes if found not in pending_of(timeline, "clustering")}
+    targets = ((found.requested, rollback_target(table, found.requested)) for found in pending_of(timeline, "rollback"))
+    return tuple((time, target) for time, (target, action) in targets if action == "clustering" and target not in others)
 
 
 @implements("CLU-035", "CLU-039", "SVC-005", "SVC-009", "TL-029")
@@ -209,7 +216,7 @@ class ClusteringExecution(PlanExecution):
             checker.check(mine, other)
             check_schema(self.schema, self.requested, other)
         check_stored(self.table, self.stats)
-        remove_strays(self.table, self.requested, self.stats)
+        remove_strays(self.table, self.action, self.requested, self.stats)
 
     def delete_unused_files(self) -> None:
         """Delete the files of this execution that no action names: the plan was withdrawn, or completed with other files."""

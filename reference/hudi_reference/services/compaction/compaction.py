@@ -177,7 +177,7 @@ class CompactionExecution(PlanExecution):
         stats = self.merge_all(compactor, operations)
         done = [(stat, one) for stat, one in zip(stats, operations, strict=True) if stat is not None]
         self.stats.extend(stat for stat, _ in done)
-        remove_strays(table, self.requested, self.stats)
+        remove_strays(table, self.action, self.requested, self.stats)
         return completed_record(self.operation, done, view.schema, version_entry(view, self.table.properties, self.requested))
 
     def merge_all(self, compactor: "Compactor", operations: Sequence[Operation]) -> Sequence[WriteStat | None]:

@@ -16,7 +16,7 @@ from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.services.planning.plan_execution import Plan, files_by_instant, planned_slice
+from hudi_reference.services.planning.plan_execution import Plan, files_by_instant, planned_slice, stored_by
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.contents.metadata import WriteStat
 
@@ -132,10 +132,10 @@ def store_planned_file(table: Table, path: str, data: bytes) -> int:
         return len(data) if info is None else info.size
 
 
-def remove_strays(table: Table, requested: str, stats: Iterable[WriteStat]) -> None:
+def remove_strays(table: Table, action: str, requested: str, stats: Iterable[WriteStat]) -> None:
     """Delete the files that executions of the plan by other engines stored: readers would read them after the completion."""
     named = {stat.path for stat in stats}
-    for path in files_by_instant(table).get(requested, ()):
+    for path in stored_by(action, files_by_instant(table).get(requested, ())):
         if path not in named:
             table.storage.delete(path)
 

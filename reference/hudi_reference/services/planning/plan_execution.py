@@ -206,6 +206,34 @@ def files_by_instant(table: Table) -> Mapping[str, tuple[str, ...]]:
     return {instant: tuple(paths) for instant, paths in found.items()}
 
 
+@implements("CMP-001", "TL-050")
+def stored_by(action: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """Of the paths of files with the instant of an action in their names, those that the action stores.
+
+    A compaction stores base files. After an upgrade from version 6, log files with its time are those of writes (ER-085).
+    """
+    return tuple(path for path in paths if action != "compaction" or not _is_log(path))
+
+
+@implements("TL-019", "TL-023")
+def check_no_logs(table: Table, compaction: Instant) -> None:
+    """Raises UnsupportedTableFeature if writes appended to the slice of a pending compaction as before version 8.
+
+    Their log files have the time of the compaction, and belong to no slice without it (ER-085).
+    """
+    for path in files_by_instant(table).get(compaction.requested, ()):
+        if _is_log(path):
+            raise UnsupportedTableFeature(
+                "other actions wrote log files of this compaction, as before table version 8", rule="TL-019", path=path,
+                found=compaction.file_name, remedy="execute the compaction",
+            )  # fmt: skip
+
+
+def _is_log(path: str) -> bool:
+    name = parse_data_file_name(split_path(path)[1])
+    return isinstance(name, LogFileName) and not name.cdc
+
+
 @implements("TL-034")
 def shares_its_time(table: Table, action: str, requested: str) -> bool:
     """Whether a write has the requested time of another action, too: the files with that time in their names are those of the

@@ -174,7 +174,11 @@ class RestoreExecution(PlanExecution):
     def check_plan(self, plan: Plan) -> None:
         """Raise UnsafePlan if the plan would remove what must stay."""
         known = _plan_of(self.requested, plan)
-        check_restore_plan(self.table, self.requested, known.target, (time for time, _ in known.writes))
+        times = {time for time, _ in known.writes}
+        check_restore_plan(self.table, self.requested, known.target, times)
+        for found in self.table.timeline.writes:
+            if found.requested in times:
+                check_own_files(self.table, found)
 
     def work(self, plan: Plan) -> Plan:
         """Remove the writes of the plan with their files, then the rollbacks that are later than the target."""

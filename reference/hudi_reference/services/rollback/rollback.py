@@ -27,6 +27,7 @@ from hudi_reference.services.planning.plan_execution import (
     PlanExecution,
     by_partition,
     carry_out,
+    check_no_logs,
     fields_of_plan,
     files_by_instant,
     hold_for_planning,
@@ -36,6 +37,7 @@ from hudi_reference.services.planning.plan_execution import (
     read_plan,
     rollback_target,
     shares_its_time,
+    stored_by,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.plan_check import check_rollback_plan
@@ -73,10 +75,16 @@ def rollback(table: Table, instant: str) -> str:
     Raises:
         CannotUndo: the write must not be rolled back. Nothing has changed.
     """
-    for pending in table.timeline.pending:
-        if pending.requested == instant and pending.state is State.INFLIGHT and pending.action in PLANNED:
-            return revert_attempt(table, pending)
+    attempt = find_attempt(table, instant)
+    if attempt is not None:
+        return revert_attempt(table, attempt)
     return execute_rollback(table, schedule_rollback(table, instant))
+
+
+def find_attempt(table: Table, instant: str) -> Instant | None:
+    """The inflight execution of a plan that was requested at `instant`, of which a rollback removes the execution only."""
+    found = (one for one in table.timeline.pending if one.requested == instant and one.action in PLANNED)
+    return next((one for one in found if one.state is State.INFLIGHT), None)
 
 
 @implements("TL-050", "SVC-006")
@@ -89,7 +97,7 @@ def revert_attempt(table: Table, pending: Instant) -> str:
     transitions = transitions_of(table)
     with hold_lock(transitions.times.lock, new_owner(f"revert {pending.requested}")):
         if pending in table.timeline.pending:
-            for path in files_of(table, pending):
+            for path in stored_files(table, pending):
                 table.storage.delete(path)
             transitions.revert(pending)
     return pending.requested
@@ -254,18 +262,25 @@ def files_of(table: Table, target: Instant) -> tuple[str, ...]:
     Raises UnsupportedTableFeature as `check_own_files` does.
     """
     check_own_files(table, target)
+    return stored_files(table, target)
+
+
+def stored_files(table: Table, target: Instant) -> tuple[str, ...]:
+    """The paths of the data files that an action stored, whatever else was written to them."""
     if target.state is not State.COMPLETED and shares_its_time(table, target.action, target.requested):
         return ()  # the files are those of a write
-    return files_by_instant(table).get(target.requested, ())
+    return stored_by(target.action, files_by_instant(table).get(target.requested, ()))
 
 
 @implements("TL-019", "TL-023")
 def check_own_files(table: Table, target: Instant) -> None:
-    """Raises UnsupportedTableFeature if an action wrote to log files of other actions.
+    """Raises UnsupportedTableFeature if an action wrote to log files of other actions, or others to those of a pending compaction.
 
     Before table version 8 log files were shared, and a migration keeps them. Such a write cannot be rolled back by deleting
     files (ER-107).
     """
+    if target.action == "compaction":
+        check_no_logs(table, target)
     if target.state is not State.COMPLETED:
         return
     for path in sorted(load_commit(table.storage, table.properties, target).paths):
