@@ -274,7 +274,7 @@ def stored_files(table: Table, target: Instant) -> tuple[str, ...]:
 
 @implements("TL-019", "TL-023")
 def check_own_files(table: Table, target: Instant) -> None:
-    """Raises UnsupportedTableFeature if an action wrote to log files of other actions, or others to those of a pending compaction.
+    """Raises UnsupportedTableFeature if an action wrote to log files of other actions, or others to those of a compaction.
 
     Before table version 8 log files were shared, and a migration keeps them. Such a write cannot be rolled back by deleting
     files (ER-107).
