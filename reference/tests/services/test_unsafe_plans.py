@@ -5,7 +5,7 @@ from reference_samples import contents, data_files, trip, trips
 from service_tables import RETAIN_ONE, failed_writer, rows, table_of
 
 from hudi_reference import clean, cluster, compact, restore, rollback, savepoint
-from hudi_reference.errors import CannotUndo, MalformedMetadata, UnsafePlan, UnsupportedTableFeature
+from hudi_reference.errors import CannotUndo, ConcurrentChange, MalformedMetadata, UnsafePlan, UnsupportedTableFeature
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.compaction.compaction import schedule_compaction
 from hudi_reference.services.indexing.indexing import execute_indexing
@@ -262,6 +262,19 @@ def test_a_planned_index_that_cannot_be_built_is_refused_before_it_begins(name):
         execute_indexing(table, planned)
     assert contents(table.storage) == stored
     assert withdraw_plan(table, planned) == planned
+    assert pending_of(table.timeline, "indexing") == ()
+    assert rows(table) == [("a", "a3"), ("b", "b3")]
+
+
+@pytest.mark.parametrize("partitions", [[], ["files"]])
+def test_a_planned_index_without_a_metadata_table_is_removed(partitions):
+    """INX-012: nothing maintains the index that the plan names, or the plan names none."""
+    table, _, _ = table_of("COPY_ON_WRITE")
+    infos = [{"version": 1, "metadataPartitionPath": name, "indexUptoInstant": "1", "extraMetadata": {}} for name in partitions]
+    with hold_for_planning(table) as publish:
+        planned = publish("indexing", {"version": 1, "indexPartitionInfos": infos})
+    with pytest.raises(ConcurrentChange):
+        execute_indexing(table, planned)
     assert pending_of(table.timeline, "indexing") == ()
     assert rows(table) == [("a", "a3"), ("b", "b3")]
 

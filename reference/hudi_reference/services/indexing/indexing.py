@@ -20,7 +20,7 @@ from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import hold_lock, new_owner
-from hudi_reference.metadata.availability import usable_partitions
+from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import indexes_wanted
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
@@ -301,12 +301,13 @@ class IndexingExecution(PlanExecution):
         Raises ConcurrentChange if they were not created, or were removed.
         """
         metadata, listed = MetadataTable.for_table(self.table), read_properties(self.table.storage).fields(INFLIGHT)
+        if metadata is None:
+            raise _index_incomplete(METADATA_FOLDER, "no metadata table")
         for one in wanted:
-            names = () if metadata is None else metadata.files(one.partition)
+            names = metadata.files(one.partition)
             seeds = [name for name in names if (found := parse_data_file_name(name)) and found.instant == self.requested]
             if one.partition not in listed or not seeds:
                 raise _index_incomplete(one.partition, "a partition of the metadata table that is not being built")
-        assert metadata is not None
         return metadata
 
 
