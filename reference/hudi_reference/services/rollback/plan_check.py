@@ -24,6 +24,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.services.planning.rollback_validation import find_lost_file
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
@@ -57,7 +58,8 @@ def check_rollback_plan(table: Table, requested: str, target: str, files: Collec
         _check_not_savepointed(table, timeline, "rollback", requested, {target})
         for other in timeline.commits:
             had_completed = (other.completion or other.requested) < requested
-            if (had_completed and _is_later(other, write)) or _is_based_on(other, write):
+            is_based_on_it = other.requested > (write.completion or write.requested)
+            if is_based_on_it or (had_completed and _is_later(other, write)):
                 raise _unsafe(table, "rollback", requested, "TL-019", f"{other.file_name} is later than {write.file_name}")
         if (write.completion or "") < requested:  # a plan that the write has overtaken is dropped
             _check_complete(table, timeline, "rollback", requested, (write,))
@@ -91,12 +93,13 @@ def check_restore_plan(table: Table, requested: str, target: str, removed: Itera
     for found in going if base is not None else ():
         if not _is_after(found, start):
             raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is not later than the target {target}")
+    first_done = min((found.completion or found.requested for found in going), default=END_OF_TIME)
     for found in commits:
         is_kept = (
             found.requested not in times and found.requested > start.requested and (base is None or _is_after(found, base))
         )
         had_completed = (found.completion or found.requested) < requested
-        if is_kept and (had_completed or any(_is_based_on(found, other) for other in going)) and _needs(table, found, going):
+        if is_kept and (had_completed or found.requested > first_done) and _needs(table, found, going):
             raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is later than the target and would stay")
     if going:
         _check_complete(table, timeline, "restore", requested, [found for found in timeline.writes if found.requested in times])
@@ -106,11 +109,6 @@ def _check_complete(table: Table, timeline: Timeline, action: str, requested: st
     path = find_lost_file(table, timeline, removed)
     if path is not None:
         raise _unsafe(table, action, requested, "CLN-003", f"{path}: a clean has deleted it, or is planned to")
-
-
-def _is_based_on(found: Instant, earlier: Instant) -> bool:
-    """Whether a write began after another one had completed, and so has read its rows."""
-    return found.requested > (earlier.completion or earlier.requested)
 
 
 def _is_later(found: Instant, than: Instant) -> bool:
