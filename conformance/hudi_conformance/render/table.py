@@ -103,7 +103,7 @@ def _show_lines(console: Console, found: Mapping[str, list[FileGroup]], sizes: M
 
 def _show_metadata(console: Console, table: Table) -> None:
     """The partitions of the metadata table with their sizes."""
-    building, usable = table.properties.fields(INFLIGHT), table.properties.fields(USABLE)
+    building, usable = set(table.properties.fields(INFLIGHT)), set(table.properties.fields(USABLE))
     infos = table.storage.list(METADATA_FOLDER, skip=f"{METADATA_FOLDER}/{META_FOLDER}") if usable or building else []
     sizes: dict[str, list[int]] = {}
     for info in infos:

@@ -42,3 +42,17 @@ def test_validation_grows_with_the_table(kind: str) -> None:
     calls(4, kind)  # caches of libraries and of names are filled
     small, large = calls(20, kind), calls(40, kind)
     assert large < 2.4 * small, f"{small} and {large} calls"
+
+
+def test_fields_that_are_no_columns() -> None:
+    """PROP-009: the text of all fields is not repeated for each of them, which would take memory by the square."""
+    storage = MemoryStorage()
+    table = create_table(
+        "memory:///t", storage=storage, name="t", schema={"type": "record", "name": "t", "fields": FIELDS}, record_key=("id",)
+    )
+    table.insert(pa.Table.from_pylist([{"id": "a", "p": "x", "n": 1}]))
+    fields = ",".join(f"unknown{place}" for place in range(1000))
+    properties = storage.get(".hoodie/hoodie.properties")
+    storage.put(".hoodie/hoodie.properties", properties + f"\nhoodie.table.ordering.fields={fields}\n".encode())
+    (finding,) = validate(stored(storage), [check for check in ALL if check.name == "settings.columns"]).findings
+    assert finding.rule == "PROP-009" and len(finding.found) <= 200

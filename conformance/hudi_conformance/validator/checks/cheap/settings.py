@@ -1,6 +1,6 @@
 """Properties against what is stored: columns that they name, folders of partitions, and the format of base files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 
 from hudi_conformance.validator.checks.cheap.properties import RESTORE
@@ -33,17 +33,18 @@ def _columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
     """PROP-007 to PROP-009: the fields that the properties name are columns of the table."""
     if table.is_metadata_table or (schema := _schema(table)) is None:
         return
+    columns = field_names(schema)
+    expected, known = f"columns of the table: {', '.join(columns)}"[:200], {one.lower() for one in columns}
     for key in (RECORD_KEY, PARTITION, *ORDERING):
         if key == PARTITION and table.properties.is_set(DROP_KEY):
             continue
-        rule = BY_KEY[key if key in BY_KEY else ORDERING[0]].rule
+        rule, found = BY_KEY[key if key in BY_KEY else ORDERING[0]].rule, f"{key}={table.entries.get(key)}"[:200]
         for name in table.properties.fields(key):
             tally.looked(rule)
-            if name not in META_COLUMNS and not _has_column(schema, name):
+            if name not in META_COLUMNS and not _has_column(known, name):
                 yield Finding(
                     rule, _severity(table, key), PROPERTIES_PATH, _MEANING.get(key, _ORDERING),
-                    f"columns of the table: {', '.join(field_names(schema))}"[:200], f"{key}={table.entries.get(key)}",
-                    f"set {key} to the fields with which the table was created", key=key,
+                    expected, found, f"set {key} to the fields with which the table was created", key=key,
                 )  # fmt: skip
 
 
@@ -88,9 +89,8 @@ def _schema(table: StoredTable) -> AvroSchema | None:
         return None  # `actions.schemas` reports it
 
 
-def _has_column(schema: AvroSchema, name: str) -> bool:
-    """Whether a column has the name, whatever its case; of a path to an inner field only the beginning is compared."""
-    known = {one.lower() for one in field_names(schema)}
+def _has_column(known: Collection[str], name: str) -> bool:
+    """Whether a column, known in lower case, has the name; of a path to an inner field only the beginning is compared."""
     return name.lower() in known or name.partition(".")[0].lower() in known
 
 
