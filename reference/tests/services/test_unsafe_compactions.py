@@ -59,6 +59,17 @@ def test_the_slice_of_a_pending_compaction():
     assert compact(table, OFTEN) is not None
 
 
+def test_the_slice_before_a_pending_compaction():
+    """CMP-003: later log files belong to the slice of the first compaction. The second one would hide them."""
+    table, _, _ = table_of("MERGE_ON_READ")
+    (before,) = table.file_groups().latest_slices
+    first = schedule_compaction(table, OFTEN)
+    table.upsert(trips(trip("b", "later", 9)))
+    planned = planned_by_another(table, "compaction", before)
+    execute_compaction(table, first)
+    check_refused(table, execute_compaction, planned, first)
+
+
 @pytest.mark.parametrize("partition", ["", "new", ".hoodie/metadata/files", ".hoodie/timeline"])
 def test_a_file_group_that_is_not_there(partition):
     """CMP-003: no file is stored in a folder that only the plan names."""

@@ -6,7 +6,7 @@ A pending plan may come from another engine, or may have been changed. Before an
                       log files of an earlier slice are merged already
     compaction        the plan has the base file of the slice, and every log file that had completed when the plan was made:
                       readers take what the plan leaves out for merged
-    compaction        no earlier compaction of the file group is pending: its rows would be left out
+    compaction        no earlier compaction of the file group was pending when the plan was made: rows of its slice would be left out
     log compaction    no log file between the planned ones is left out: the compacted blocks take the place of the newest one
 """
 
@@ -48,10 +48,11 @@ def _fault(
         if parsed is None or parsed.file_id != planned.file_id:
             return f"{name} of another file group"
     then = None if group is None else _slice_before(timeline, group, requested)
-    if then is None:
+    if group is None or then is None:
         return "no such slice when the plan was made"
-    if is_compaction and then.pending_compaction:
-        return f"the compaction {then.base_instant} of it is pending"
+    newest = next(one for one in group.slices if one.base_instant < requested)
+    if is_compaction and (newest.pending_compaction or newest is not then):
+        return f"the slice of {newest.base_instant} had not completed when the plan was made"
     foreign = next((name for name in planned.log_files if name not in then.log_files), None)
     if foreign is not None:
         return f"{foreign} of no write to the slice"
