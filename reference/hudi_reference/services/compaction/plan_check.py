@@ -6,7 +6,7 @@ A pending plan may come from another engine, or may have been changed. Before an
                       log files of an earlier slice are merged already
     compaction        the plan has the base file of the slice, and every log file that had completed when the plan was made:
                       readers take what the plan leaves out for merged
-    compaction        no earlier compaction of the file group was pending when the plan was made: rows of its slice would be left out
+    compaction        no earlier compaction of the file group was pending then: rows of its slice would be left out
     log compaction    no log file between the planned ones is left out: the compacted blocks take the place of the newest one
 """
 
