@@ -3,20 +3,24 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from tools.damage.tables import stored
+from tools.fuzz.targets.plans import opened, published
 
 from hudi_conformance.commands.tables.previews import Options, Step, compaction_steps, log_compaction_steps
 from hudi_conformance.commands.tables.service import JOBS, Name
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_reference import WritableTable, create_table
-from hudi_reference.errors import UnsafePlan
+from hudi_reference.errors import UnsafePlan, WriteConflict
 from hudi_reference.layout.metadata_settings import ENABLE
 from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.compaction.compaction import plan_compaction, schedule_compaction
 from hudi_reference.services.compaction.log_compaction import schedule_log_compaction
 from hudi_reference.services.planning.compaction_plan import plan_record
 from hudi_reference.services.planning.plan_execution import hold_for_planning
+from hudi_reference.services.rollback.restore import schedule_restore
 from hudi_reference.services.rollback.rollback import schedule_rollback
 from hudi_reference.write.concurrency.conflict_resolution import ALLOW, STRATEGY_KEY
 
@@ -71,6 +75,20 @@ def test_no_service_is_planned_beside_the_rollback_of_a_completed_write(tmp_path
     schedule_rollback(table, times[-1])
     assert JOBS[name].preview(table, "", {}) == []
     assert JOBS[name].do(table, "", {}) is None
+
+
+@pytest.mark.parametrize("action", ["compaction", "logcompaction", "clustering"])
+def test_a_plan_beside_a_restore(action: str) -> None:
+    """TL-023: a restore removes what the plan is based on. The preview refuses it as the execution does, which stores nothing."""
+    _, _, objects = published(action)
+    storage = stored(objects)
+    schedule_restore(opened(storage), opened(storage).timeline.commits[-3].requested)
+    before = {info.path for info in storage.list()}
+    job = JOBS["log-compaction" if action == "logcompaction" else cast(Name, action)]
+    for act in (job.preview, job.do):
+        with pytest.raises(WriteConflict, match="being restored"):
+            act(opened(storage), "", {})
+    assert {info.path for info in storage.list()} == before
 
 
 def test_files_of_an_earlier_execution(tmp_path: Path) -> None:

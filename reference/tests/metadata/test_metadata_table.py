@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from reference_samples import TABLE_TYPES, new_table, trip, trips
 
-from hudi_reference import WritableTable, index, open_table
+from hudi_reference import WritableTable, create_table, index, open_table, restore
 from hudi_reference.errors import ConcurrentChange, CorruptCommittedBlock, MalformedLogBlock, UnsupportedTableFeature
 from hudi_reference.files.inspection.records import hfile_records
 from hudi_reference.files.log.block import Block, HeaderKey, encode_block
@@ -279,3 +280,18 @@ def test_a_build_that_was_interrupted_is_planned_again():
     assert built is not None and built > interrupted
     assert "record_index" in read_properties(table.storage).fields(USABLE)
     assert index(table, wanted) is None
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_a_restore_of_a_table_with_a_key_in_two_partitions(kind: str) -> None:
+    """TL-023: an index that is not global gives both partitions the key. The record index is built anew with one of the places."""
+    schema = {"type": "record", "name": "row", "fields": [{"name": name, "type": "string"} for name in ("id", "v", "p")]}
+    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"}
+    table = create_table("memory:t", name="t", schema=schema, record_key=("id",), partition=("p",), table_type=kind,
+                         storage=MemoryStorage(), options=options)  # fmt: skip
+    times = [table.upsert(pa.table({"id": ["a"], "v": ["1"], "p": [partition]})) for partition in ("x", "y", "x")]
+    restore(table, times[1])
+    found = MetadataTable.for_table(table).records("record_index", table.timeline)
+    assert {key: record.payload.partition for key, record in found.items()} == {"a": "y"}
+    table.upsert(pa.table({"id": ["a"], "v": ["2"], "p": ["y"]}))
+    assert sorted(table.snapshot(["v", "p"]).to_pylist(), key=str) == [{"v": "1", "p": "x"}, {"v": "2", "p": "y"}]

@@ -14,7 +14,7 @@ from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.partitions import BuiltIn, key_in_part
 from hudi_reference.metadata.records import MetadataRecord, RecordLocation
 from hudi_reference.metadata.writer import Entries
-from hudi_reference.query.file_groups import GroupId
+from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
@@ -30,10 +30,11 @@ def _key_in_table(partition: str, key: str) -> str:
 
 @implements("MDT-001", "IDX-010", "IDX-011", "IDX-020")
 def _all_locations(key_in: KeyIn, table: Table, view: View) -> Iterator[MetadataRecord]:
-    reader = view.reader(table)
-    for found in view.groups.latest_slices:
-        for key in reader.current_keys(found).to_pylist():
-            yield _location_record(key_in(found.partition, key), found.group, found.base_instant)
+    """One location of each key. A key that several partitions of the table have is that of the newest slice."""
+    reader, locations = view.reader(table), dict[str, FileSlice]()
+    for found in sorted(view.groups.latest_slices, key=lambda one: one.base_instant):
+        locations.update(dict.fromkeys((key_in(found.partition, key) for key in reader.current_keys(found).to_pylist()), found))
+    return (_location_record(key, found.group, found.base_instant) for key, found in locations.items())
 
 
 def _location_record(key: str, group: GroupId, instant: str) -> MetadataRecord:

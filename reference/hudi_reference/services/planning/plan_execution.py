@@ -190,9 +190,15 @@ def carry_out(execution: PlanExecution) -> str:
 
 
 def checked_plan(execution: PlanExecution) -> Plan:
-    """The plan of an execution that may begin. Changes nothing. Raises UnsafePlan for one that is refused."""
-    _check_own_time(execution.table, execution.action, execution.requested)
-    plan = read_plan(execution.table, execution.action, execution.requested)
+    """The plan of an execution that may begin. Changes nothing.
+
+    Raises UnsafePlan for one that is refused, and WriteConflict for a write beside its rollback or a restore.
+    """
+    table, action, requested = execution.table, execution.action, execution.requested
+    if ACTIONS[action].writes:
+        check_not_rolled_back(table.storage, table.properties, table.timeline, requested)
+    _check_own_time(table, action, requested)
+    plan = read_plan(table, action, requested)
     execution.check_plan(plan)
     return plan
 
