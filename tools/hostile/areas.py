@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.hostile.paths import attempts
+from tools.hostile.plan_programs import plan_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,6 +27,13 @@ def paths(count: int, seed: int) -> Outcome:
     found = list(attempts(count, seed))
     broken = tuple(f"{one.seed} {one.action}: {one.place} = {one.text!r}: {one.broken}" for one in found if one.broken)
     return Outcome(len(found), len(broken), broken)
+
+
+def plans(count: int, seed: int) -> Outcome:
+    """Plans that do not fit the table; each execution is an attempt."""
+    found = list(plan_programs(count, seed))
+    broken = tuple(f"{one.seed}: {one.broken} after {'; '.join(one.steps)}" for one in found if one.broken)
+    return Outcome(sum(one.executed for one in found), len(broken), broken)
 
 
 def damage(count: int, seed: int) -> Outcome:
@@ -71,6 +79,7 @@ def areas(*, quick: bool, seed: int) -> Mapping[str, Callable[[], Outcome]]:
         "paths in plans, metadata, properties": lambda: paths(150 if quick else 1454, seed),
         "symbolic links in a table": tests(storage, only="link"),
         "plans that delete too much": tests(f"{reference}/services/test_unsafe_plans.py"),
+        "plans that do not fit the table": lambda: plans(100 if quick else 1000, seed),
         "random damage": lambda: damage(100 if quick else 1024, seed),
         "exchanged files": tests(f"{reference}/query/test_damaged_tables.py", f"{reference}/query/test_exchanged_content.py"),
         "bombs": tests(f"{reference}/test_bombs.py", f"{reference}/schema/test_limits.py"),

@@ -5,7 +5,7 @@ The table and the clock are the same in every run, so that inputs of an earlier 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -35,15 +35,15 @@ from hudi_reference.services.withdrawal import withdraw_plan
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
-_SCHEMA = {
+SCHEMA = {
     "type": "record",
     "name": "row",
     "fields": [{"name": name, "type": ["null", "string"], "default": None} for name in ("id", "v", "p")],
 }
-_START, _LATER = 1_767_225_600_000, 1_767_312_000_000
+START, LATER = 1_767_225_600_000, 1_767_312_000_000
 _KEEP_FOUR = {"hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5", "hoodie.clean.commits.retained": "1"}
 _RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
-_INDEXES = {
+INDEXES = {
     "hoodie.metadata.enable": "true",
     "hoodie.metadata.index.column.stats.enable": "true",
     "hoodie.metadata.record.index.enable": "true",
@@ -84,10 +84,10 @@ def table_and_states(*, has_indexes: bool = False) -> tuple[Mapping[str, bytes],
     """The objects of a table with archived writes, a compacted slice, logs on it, and other file groups; its rows after each
     write. With `has_indexes` it has a metadata table with column statistics and a record index.
     """
-    storage, clock = MemoryStorage(), ManualClock(_START)
+    storage, clock = MemoryStorage(), ManualClock(START)
     table = create_table(
-        "memory:table", name="t", schema=_SCHEMA, record_key=("id",), partition=("p",), table_type="MERGE_ON_READ",
-        storage=storage, clock=clock, ids=SeededIds(1), options=_INDEXES if has_indexes else None,
+        "memory:table", name="t", schema=SCHEMA, record_key=("id",), partition=("p",), table_type="MERGE_ON_READ",
+        storage=storage, clock=clock, ids=SeededIds(1), options=INDEXES if has_indexes else None,
     )  # fmt: skip
     states = []
     for write, names, value in (
@@ -106,7 +106,7 @@ def table_and_states(*, has_indexes: bool = False) -> tuple[Mapping[str, bytes],
 
 def opened(storage: MemoryStorage) -> WritableTable:
     """The table in a storage, a day after its last write."""
-    return open_table("memory:table", storage=storage, clock=ManualClock(_LATER), ids=SeededIds(2))
+    return open_table("memory:table", storage=storage, clock=ManualClock(LATER), ids=SeededIds(2))
 
 
 def _rows(table: WritableTable) -> _Rows:
@@ -151,14 +151,16 @@ def _check(action: str, data: bytes) -> None:
 
 
 def _plans() -> list[bytes]:
-    varied = [_varied(action, Random(f"{action} {number}")) for action in SERVICES for number in range(20)]
-    whole = [published(action)[1] for action in SERVICES]
+    known = [published(action) for action in SERVICES]
+    varied = [vary_plan(*plan, Random(f"{plan[0]} {number}")) for plan in known for number in range(20)]
+    whole = [data for _, data, _ in known]
     return [*whole, *varied, *golden_contents("timeline/*.requested", longest=1 << 14, most=10)]
 
 
-def _varied(action: str, random: Random) -> bytes:
-    """The plan with texts of the table in places of others, and with entries of lists doubled, removed or exchanged."""
-    path, data, objects = published(action)
+def vary_plan(path: str, data: bytes, objects: Iterable[str], random: Random) -> bytes:
+    """The plan in that file with texts of the table, whose `objects` these are, in places of others, and with entries of lists
+    doubled, removed or exchanged.
+    """
     record = read_record(data, path)
     names = [text for stored_path in objects for text in (stored_path, *re.split(r"[/_.]", stored_path))]
     for _ in range(random.randint(1, 3)):
