@@ -13,6 +13,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.suite.support.tables.older_tables import ROW, golden_table
+from hudi_conformance.suite.support.tables.stored_blocks import log_files
 from hudi_conformance.suite.support.tables.tables_under_services import Json, pending_actions, sort_rows
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import migrate, open_table
@@ -128,3 +129,20 @@ def test_rolled_back_writes_do_not_reappear_after_archiving(
         engine.write(uri, "upsert", ROW, options=LIMITS)
     assert engine.service(uri, "archive", options=LIMITS) is not None
     assert [row for row in read_rows(engine, uri) if row["id"] != "z"] == then
+
+
+@pytest.mark.needs("read.snapshot", "read.projection", "service.compaction", "merge-on-read")
+@pytest.mark.requirements("CMP-001", "SVC-005", "COMPAT-006")
+@pytest.mark.parametrize("name", ["upgraded.mor.pending-compaction", "upgraded.mor.pending-compaction.by-hudi-1-2"])
+def test_a_compaction_keeps_log_files_that_have_its_time(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """SVC-005: a compaction was pending when a table was upgraded from version 6, so that log files of completed writes have
+    its time (ER-085). Its execution deletes none of them: they are no files of an earlier execution, and no row changes.
+    """
+    uri = new_uri()
+    shutil.copytree(golden_table(name), table_folder(uri))
+    (pending,) = (one for one in open_table(uri).timeline.pending if one.action == "compaction")
+    logs, before = log_files(uri), read_rows(engine, uri)
+    assert any(pending.requested in path.name for path in logs) and before
+    engine.service(uri, "compaction", phase="execute", instant=pending.requested)
+    assert set(logs) <= set(log_files(uri))
+    assert read_rows(engine, uri) == before
