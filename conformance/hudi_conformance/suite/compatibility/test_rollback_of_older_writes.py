@@ -136,13 +136,14 @@ def test_rolled_back_writes_do_not_reappear_after_archiving(
 @pytest.mark.parametrize("name", ["upgraded.mor.pending-compaction", "upgraded.mor.pending-compaction.by-hudi-1-2"])
 def test_a_compaction_keeps_log_files_that_have_its_time(engine: Client, new_uri: Callable[[], str], name: str) -> None:
     """SVC-005: a compaction was pending when a table was upgraded from version 6, so that log files of completed writes have
-    its time (ER-085). Its execution deletes none of them: they are no files of an earlier execution, and no row changes.
+    its time (ER-085). Its execution deletes none of them: they are no files of an earlier execution. The last update, a2, is
+    in such a file.
     """
     uri = new_uri()
     shutil.copytree(golden_table(name), table_folder(uri))
     (pending,) = (one for one in open_table(uri).timeline.pending if one.action == "compaction")
-    logs, before = log_files(uri), read_rows(engine, uri)
-    assert any(pending.requested in path.name for path in logs) and before
+    logs = log_files(uri)
+    assert any(pending.requested in path.name for path in logs)
     engine.service(uri, "compaction", phase="execute", instant=pending.requested)
     assert set(logs) <= set(log_files(uri))
-    assert read_rows(engine, uri) == before
+    assert {row["id"]: row["name"] for row in read_rows(engine, uri)} == {"a": "a2", "b": "b1", "new": "after the upgrade"}
