@@ -48,7 +48,7 @@ def encode_records(records: Iterable[tuple[str, dict[str, Any]]], schema: AvroSc
 
 
 def _without_key(key: str, record: dict[str, Any]) -> dict[str, Any]:
-    if record.get(KEY_FIELD) == key:
+    if record.get(KEY_FIELD) == key:  # ER-258: the Java client of 1.2.0 reads the record key, whatever is stored
         return {**record, KEY_FIELD: ""}
     if record.get(KEY_FIELD) == "":
         message = f"an empty text in the field {KEY_FIELD}, which stands for the record key in an HFile"
