@@ -115,7 +115,14 @@ _RETRY = "nothing was changed; try again"
 _FAULTS = {
     **dict.fromkeys(
         (errno.EACCES, errno.EPERM, errno.EROFS),
-        _Fault(AccessDenied, "nothing was changed; check owner and permissions of the folders, and how the disk is mounted"),
+        _Fault(
+            AccessDenied,
+            "nothing was changed; check owner and permissions, and whether the disk is writable and has hard links",
+        ),
+    ),
+    **dict.fromkeys(
+        (errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK),
+        _Fault(StorageUnavailable, "nothing was changed; use a file system that has hard links"),
     ),
     **dict.fromkeys(
         (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _Fault(StorageFull, "nothing was changed; free some space, then try again")

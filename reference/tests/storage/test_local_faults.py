@@ -33,6 +33,7 @@ from hudi_reference.locks.lock import lock_of
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
 from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectExists, Storage
+from hudi_reference.storage.system_calls import SystemCalls
 
 pytestmark = pytest.mark.long
 
@@ -91,6 +92,19 @@ def test_the_class_of_a_fault_says_what_is_wrong(tmp_path: Path) -> None:
         "ENAMETOOLONG": "NameNotStorable",
     }  # fmt: skip
     assert issubclass(StorageFull, StorageFault) and issubclass(StorageUnavailable, StorageFault)
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_file_system_without_hard_links_is_named(tmp_path: Path, error: int) -> None:
+    """StorageFault: a file is published by a link, without which two writers could both publish it. Nothing is left."""
+
+    class WithoutLinks(SystemCalls):
+        def link(self, name: str, new: str, /, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+            raise OSError(error, os.strerror(error))
+
+    with pytest.raises(StorageFault, match="hard links"):
+        LocalStorage(tmp_path, calls=WithoutLinks()).create("new", b"y")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("path", ["", "a" * 300, "x/below", "\ud800"])
