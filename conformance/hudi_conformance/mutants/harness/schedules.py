@@ -49,7 +49,7 @@ SCENARIO_OF = {
     "rollback-deletes-requested-file-first": "rollback-and-rollback",
     "clean-planned-during-restore": "clean-and-restore",
     "restore-ignores-planned-cleans": "clean-and-restore",
-    "rollback-ignores-cleaned-slices": "clean-and-rollback-of-latest-write",
+    "rolled-back-to-a-cleaned-state": "clean-and-rollback-of-latest-write",
     "savepoint-ignores-planned-clean": "clean-and-savepoint",
     "archiving-during-restore": "restore-and-archive",
     "archiving-without-lock": "archive-and-archive",
