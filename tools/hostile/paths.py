@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+from tools.fuzz.targets.plans import SCHEMA
 
 from hudi_reference import WritableTable, clean, cluster, compact, create_table, log_compact, open_table, restore, rollback
 from hudi_reference.errors import HudiError
@@ -27,11 +28,6 @@ from hudi_reference.services.rollback.failed_writes import roll_back_failed
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
-_SCHEMA = {
-    "type": "record",
-    "name": "row",
-    "fields": [{"name": name, "type": ["null", "string"], "default": None} for name in ("id", "v", "p")],
-}
 _RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
 #: The place of the folder of another program, seen from the table.
 _OUTSIDE = "outside/precious"
@@ -83,9 +79,7 @@ def attempts(count: int, seed: int) -> Iterator[Attempt]:
 
 def make_table(folder: Path) -> None:
     """A merge-on-read table with completed and pending actions of each kind."""
-    table = create_table(
-        str(folder), name="t", schema=_SCHEMA, record_key=("id",), partition=("p",), table_type="MERGE_ON_READ"
-    )
+    table = create_table(str(folder), name="t", schema=SCHEMA, record_key=("id",), partition=("p",), table_type="MERGE_ON_READ")
     for value in ("a", "b", "c"):
         table.upsert(_rows(value))
     compact(table)

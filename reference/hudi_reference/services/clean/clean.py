@@ -32,12 +32,12 @@ from hudi_reference.services.planning.plan_execution import (
     PlanExecution,
     by_partition,
     carry_out,
+    checked_plan,
     execute_plans,
     groups_in_plans,
     hold_for_planning,
     location_in_plan,
     pending_of,
-    read_plan,
     rolls_back_completed_write,
 )
 from hudi_reference.services.rollback.failed_writes import plans_before_clean, rollback_expired_writes
@@ -77,9 +77,7 @@ def files_of_clean(table: Table, options: Mapping[str, str] | None = None) -> tu
     """
     found: list[str] = []
     for pending in pending_of(table.timeline, "clean"):
-        plan = read_plan(table, "clean", pending.requested)
-        check_plan(table, pending.requested, plan)
-        found += planned_files(plan)
+        found += planned_files(checked_plan(CleanExecution(table, pending.requested)))
     new_plan = plan_clean(table, options, _timeline_after_rollbacks(table, options or {}))
     return tuple(dict.fromkeys((*found, *planned_files(new_plan or {}))))
 

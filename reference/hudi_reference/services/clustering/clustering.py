@@ -108,7 +108,8 @@ def pending_withdrawals(table: Table) -> tuple[tuple[str, str], ...]:
     already.
     """
     timeline = table.timeline
-    others = {found.requested for found in timeline.writes if found not in pending_of(timeline, "clustering")}
+    clusterings = frozenset(pending_of(timeline, "clustering"))
+    others = {found.requested for found in timeline.writes if found not in clusterings}
     targets = ((found.requested, rollback_target(table, found.requested)) for found in pending_of(timeline, "rollback"))
     return tuple((time, target) for time, (target, action) in targets if action == "clustering" and target not in others)
 
