@@ -46,7 +46,9 @@ BOUNDS = st.none() | st.one_of(
 )
 COUNTS = st.none() | LONGS
 STATISTICS = (TEXTS, BOUNDS, BOUNDS, COUNTS, COUNTS, COUNTS, COUNTS, st.booleans(), st.booleans())
+FILES = st.builds(FileInfo, st.integers(1, (1 << 63) - 1), st.booleans())
 PAYLOADS = st.one_of(
+    st.builds(FileList, st.dictionaries(TEXTS, FILES, max_size=4)),
     st.builds(ColumnStats, *STATISTICS, file_name=TEXTS),
     st.builds(PartitionStats, *STATISTICS, partition=TEXTS),
     st.builds(BloomFilter, TEXTS, TEXTS, st.text("AZaz09+/", max_size=9), st.booleans()),
@@ -75,7 +77,8 @@ def decode_both_ways(entries: Sequence[Entry], schema: AvroSchema = SCHEMA) -> l
 @given(entries=ENTRIES)
 def test_many_entries_have_the_records_of_the_plain_code(entries: list[Entry]) -> None:
     """MDT-003: records of all types, with bounds of all types, are decoded side by side."""
-    assert decode_records([entry.value for entry in entries], codec_schema(SCHEMA, "decimals")) is not None
+    many = [entry.value for entry in entries] * FastPath.DECODE_RECORDS.least
+    assert decode_records(many, codec_schema(SCHEMA, "decimals")) is not None
     fast, plain = decode_both_ways(entries)
     assert isinstance(fast, list)
     assert fast == plain
@@ -99,8 +102,8 @@ def test_damaged_entries_have_the_error_of_the_plain_code(entries: list[Entry], 
     assert repr(fast) == repr(plain)  # a changed byte may make a NaN
 
 
-def test_lists_maps_and_types_of_values() -> None:
-    """MDT-006, MDT-017: entries of version 9 have types of values; lists and maps are left to the plain code."""
+def test_types_of_values_and_long_maps() -> None:
+    """MDT-006, MDT-017: entries of version 9 have types of values; a long map in few records is left to the plain code."""
     stats = ColumnStats(
         "c", Bound("DateWrapper", 1), Bound("DateWrapper", 9), 2, 0, 9, 9, False, True, ValueType(12), file_name="f"
     )
@@ -110,3 +113,15 @@ def test_lists_maps_and_types_of_values() -> None:
         assert (decode_records([entry.value], codec_schema(SCHEMA_9, "decimals")) is not None) is is_fast
         fast, plain = decode_both_ways([entry], SCHEMA_9)
         assert fast == plain == [MetadataRecord("k", payload)] * FastPath.DECODE_RECORDS.least
+
+
+def test_maps_in_several_blocks_are_left_to_the_plain_code() -> None:
+    """MDT-003: a map may be stored in several blocks, and a block with its size; writers of tables do not do so."""
+    entry = encode_record(MetadataRecord("k", FileList({"f": FileInfo(9)})))
+    one = b"\x02\x02f\x12\x00"  # a block of one entry: a key of one byte, 9 bytes, not deleted
+    assert one in entry.value
+    sized = b"\x01" + bytes([2 * (len(one) - 1)]) + one[1:]
+    for value in (entry.value.replace(one, one + one), entry.value.replace(one, sized)):
+        fast, plain = decode_both_ways([Entry(b"k", value)])
+        assert decode_records([value] * FastPath.DECODE_RECORDS.least, codec_schema(SCHEMA, "decimals")) is None
+        assert fast == plain == [MetadataRecord("k", FileList({"f": FileInfo(9)}))] * FastPath.DECODE_RECORDS.least
