@@ -164,3 +164,20 @@ def test_signal_to_a_run_with_a_jvm(engine: str, number: signal.Signals, tmp_pat
     """`run` ends with its JVM, and with the temporary files of the JVM."""
     command = ["run", engine, "--tier", "golden", "--jobs", "1", "--report", "REPORT"]
     check_signal((command, 2), number, tmp_path, folder, library="libjvm.so")
+
+
+def test_an_interrupt_during_imports_prints_no_traceback() -> None:
+    """Ctrl-C ends the program while it imports its commands, as the signal itself does: with nothing on standard error."""
+    code = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupt())
+from hudi_conformance.__main__ import main
+main()
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (found.returncode, found.stderr, found.stdout) == (-signal.SIGINT, "", "")
