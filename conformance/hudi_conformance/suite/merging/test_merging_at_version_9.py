@@ -258,10 +258,10 @@ def compact_if_possible(engine: Client, uri: str, type: Type) -> None:
 @pytest.mark.needs("service.compaction")
 @pytest.mark.parametrize("name", CHANGES_BY_CLASS)
 @pytest.mark.requirements("PAY-025", "PAY-026", "PAY-027", "MRG-051", "PROP-024", "PROP-025", "MRG-049", "PROP-023")
-@pytest.mark.requirements("PROP-001")
+@pytest.mark.requirements("PROP-001", "PAY-004")
 def test_changes_of_a_deprecated_class_are_merged_alike(engine: Client, new_uri: NewUri, type: Type, name: str) -> None:
     """PAY-026: late, unavailable and deleting changes of a capture tool are merged as the modes say that replace its class,
-    by writers, queries and compaction.
+    which is set by its full name, by writers, queries and compaction.
     """
     stored, changes, right = CHANGES_BY_CLASS[name]
     uri = new_uri()
