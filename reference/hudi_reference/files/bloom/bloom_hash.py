@@ -16,6 +16,8 @@ from hudi_reference.requirement import implements
 
 _ALL_BITS = 0xFFFFFFFF
 _FACTOR = 0x5BD1E995
+#: Keys that the plain code hashes before it returns their bits.
+_AT_ONCE = 1000
 
 
 class HashType(IntEnum):
@@ -105,6 +107,7 @@ def bits_of_many(
     if hash_type is HashType.MURMUR and use_fast(FastPath.BLOOM_HASHES, len(keys)):
         yield from murmur_positions(keys, bits, hashes)
         return
-    for number, key in enumerate(keys):
-        encoded = str(key).encode()
-        yield np.array([number]), iter(np.array([bits_of(encoded, bits, hashes, hash_type)], np.uint32).T)
+    for start in range(0, len(keys), _AT_ONCE):
+        encoded = [str(key).encode() for key in keys[start : start + _AT_ONCE]]
+        found = np.array([bits_of(key, bits, hashes, hash_type) for key in encoded], np.uint32)
+        yield np.arange(start, start + len(found)), iter(found.T)

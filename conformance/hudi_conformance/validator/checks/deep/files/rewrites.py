@@ -53,7 +53,7 @@ def _pairs(older: pa.Table, newer: pa.Table) -> tuple[pa.Array, pa.Array] | None
         return None
     sides = [_numbered(table, f"__{number}") for number, table in enumerate((older, newer))]
     found = sides[0].join(sides[1], list(_IDENTITY), join_type="inner", use_threads=False)
-    unique = found.group_by(list(_IDENTITY)).aggregate([("__0", "count"), ("__0", "max"), ("__1", "max")])
+    unique = found.group_by(list(_IDENTITY), use_threads=False).aggregate([("__0", "count"), ("__0", "max"), ("__1", "max")])
     chosen = unique.filter(pc.equal(unique.column("__0_count"), 1))
     return chosen.column("__0_max").combine_chunks(), chosen.column("__1_max").combine_chunks()
 
