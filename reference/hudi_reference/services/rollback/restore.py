@@ -23,11 +23,11 @@ from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
+    checked_plan,
     fields_of_plan,
     files_by_instant,
     hold_for_planning,
     pending_of,
-    read_plan,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.plan_check import check_restore_plan
@@ -95,7 +95,8 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     check_indexes_maintained(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "restore"):
-        return _pending_plan(_plan_of(pending.requested, read_plan(table, "restore", pending.requested)), instant)
+        plan = _plan_of(pending.requested, checked_plan(RestoreExecution(table, pending.requested)))
+        return _pending_plan(plan, instant)
     commit = next((found for found in timeline.commits if found.requested == instant), None)
     if commit is None:
         raise CannotUndo("no completed commit on the active timeline", rule="TL-023", found=instant)
@@ -122,13 +123,8 @@ def _check_later_active(timeline: Timeline, commit: Instant) -> None:
 
 def files_of_restore(table: Table, plan: RestorePlan) -> tuple[str, ...]:
     """The paths of the data files that a restore deletes. Changes nothing."""
-    if plan.requested is not None:
-        check_restore_plan(table, plan.requested, plan.target, (time for time, _ in plan.writes))
     times, files = {time for time, _ in plan.writes}, files_by_instant(table)
-    found = [write for write in table.timeline.writes if write.requested in times]
-    for write in found:
-        check_own_files(table, write)
-    return tuple(path for write in found for path in files.get(write.requested, ()))
+    return tuple(path for write in table.timeline.writes if write.requested in times for path in files.get(write.requested, ()))
 
 
 def _pending_plan(plan: RestorePlan, instant: str) -> RestorePlan:

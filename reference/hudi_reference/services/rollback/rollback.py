@@ -28,13 +28,13 @@ from hudi_reference.services.planning.plan_execution import (
     by_partition,
     carry_out,
     check_no_logs,
+    checked_plan,
     fields_of_plan,
     files_by_instant,
     hold_for_planning,
     location_in_plan,
     path_in,
     pending_of,
-    read_plan,
     rollback_target,
     shares_its_time,
     stored_by,
@@ -135,10 +135,9 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
     check_indexes_maintained(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "rollback"):
-        plan = _plan_of(pending.requested, read_plan(table, "rollback", pending.requested))
-        if plan.target == instant:
-            check_rollback_plan(table, pending.requested, plan.target, plan.files)
-            return _with_all_files(table, plan)
+        if pending_target(table, pending.requested) == instant:
+            plan = checked_plan(RollbackExecution(table, pending.requested))
+            return _with_all_files(table, _plan_of(pending.requested, plan))
     target = next((found for found in timeline.writes if found.requested == instant), None)
     if target is None or (failed and target.state is State.COMPLETED):
         expected = "a pending one" if failed else None
@@ -195,7 +194,7 @@ def _with_all_files(table: Table, plan: RollbackPlan) -> RollbackPlan:
     as committed.
     """
     target = _target_of(table, plan)
-    own = () if target is None else files_of(table, target)
+    own = () if target is None else stored_files(table, target)
     return replace(plan, files=tuple(dict.fromkeys((*plan.files, *own))))
 
 
