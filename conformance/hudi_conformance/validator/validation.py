@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hudi_conformance.validator.checks.cheap.metadata_files import REBUILD
 from hudi_conformance.validator.checks.deep.file_entries import rebuild
-from hudi_conformance.validator.checks.finding import SEVERITIES, UNSOUND, Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import NOT_READ, SEVERITIES, UNSOUND, Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.pending import PendingAction, pending_actions
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
@@ -90,10 +90,12 @@ def below(folder: str, finding: Finding) -> Finding:
     """A finding of the metadata table in a folder, with its path below the base path of the outer table.
 
     Nothing of it is lost, because it can be built again from the data: that is the remedy, and the commands that repair a table
-    would change the outer one.
+    would change the outer one. A fault of the storage has the whole path, and is no reason to build anything again.
     """
     if not folder:
         return finding
+    if finding.meaning == NOT_READ:
+        return finding if finding.path.startswith(f"{folder}/") else replace(finding, path=f"{folder}/{finding.path}")
     severity, remedy = finding.severity, finding.remedy
     if severity in UNSOUND or "hudi-conformance" in remedy:
         severity, remedy = "wrong-answers" if severity in UNSOUND else severity, _build_again(finding)

@@ -1,7 +1,7 @@
 """Files that cannot be read, and files of junk: each validation ends with findings of a rule, and no check breaks."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -16,6 +16,7 @@ import validated_tables_samples as t
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.storage_reads import StorageReads
 from hudi_conformance.validator.all_checks import ALL, CHEAP
+from hudi_conformance.validator.checks.finding import Check
 from hudi_conformance.validator.validation import Validation, validate
 from hudi_reference.errors import AccessDenied
 from hudi_reference.storage import LocalStorage, Storage
@@ -99,3 +100,16 @@ def test_a_base_file_in_the_place_of_another_breaks_no_check(tmp_path: Path, rep
     files = sorted(table.glob("*.parquet"))
     files[replaced].write_bytes(files[by].read_bytes())
     assert examined(LocalStorage(table)).findings
+
+
+@pytest.mark.parametrize("tier", [CHEAP, ALL], ids=["cheap", "all"])
+def test_a_fault_of_the_storage_is_not_called_damage(tier: Sequence[Check]) -> None:
+    """A file of the metadata table that storage refuses to read is named by its path below the base path; no finding says that
+    rows are lost, or that the metadata table should be built again because of it."""
+    storage = d.indexed_merge_on_read()
+    for path in _chosen(storage):
+        findings = validate(c.stored(Denied(storage, path)), tier).findings  # type: ignore[arg-type]
+        of_fault = [one for one in findings if "permission denied" in one.found]
+        assert not of_fault or path in {one.path for one in of_fault}, (path, of_fault)
+        assert {one.severity for one in of_fault} <= {"wrong-answers"}, of_fault
+        assert not any("delete_metadata_table" in one.remedy or "drop-index" in one.remedy for one in of_fault), of_fault

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.errors import HudiError
+from hudi_reference.errors import HudiError, StorageFault
 
 #: wrong-answers: a query returns wrong rows or is refused. data-lost: committed rows are gone, and no copy of them is in the
 #: table. lost-space: files that no query reads. cosmetic: a deviation without an effect on queries.
@@ -15,6 +15,8 @@ Severity = Literal["wrong-answers", "data-lost", "lost-space", "cosmetic"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 #: A table with a finding of one of these is not sound.
 UNSOUND: frozenset[Severity] = frozenset({"wrong-answers", "data-lost"})
+#: What follows from an error of the disk or of a permission. It says nothing about the bytes of the table.
+NOT_READ = "The storage did not read it, so that it could not be examined; a query that needs it fails, too."
 #: cheap: no data file is opened except for the headers of log blocks and for footers. deep: every row is read.
 Tier = Literal["cheap", "deep"]
 
@@ -47,13 +49,20 @@ class Finding:
 
 
 def finding_of(error: HudiError, severity: Severity, meaning: str, *, rule: str, path: str, remedy: str = "") -> Finding:
-    """The finding of an error of the reference. `rule`, `path` and `remedy` are used where the error has none."""
+    """The finding of an error of the reference. `rule`, `path` and `remedy` are used where the error has none.
+
+    A fault of the storage has a severity and a meaning of its own: whether rows are gone is not known.
+    """
+    expected = error.expected or error.message
+    if isinstance(error, StorageFault):
+        severity, meaning, expected = "wrong-answers", NOT_READ, error.expected or "an object that can be read"
+        remedy = "check the disk and the permissions, and validate again"
     return Finding(
         rule=error.rule or rule,
         severity=severity,
         path=error.path or path,
         meaning=meaning,
-        expected=error.expected or error.message,
+        expected=expected,
         found=f"{error.message}: {error.found}" if error.found else error.message,
         remedy=error.remedy or remedy or "restore the file from another copy of the table",
         offset=error.offset,
