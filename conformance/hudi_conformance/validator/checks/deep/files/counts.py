@@ -18,7 +18,7 @@ from hudi_conformance.validator.checks.writes.entries import ONLY_STATISTICS, RE
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.files.log.content import Delete
-from hudi_reference.timeline.contents.metadata import SERVICES
+from hudi_reference.timeline.contents.metadata import SERVICES, CommitMetadata, WriteStat
 
 
 @dataclass
@@ -51,17 +51,17 @@ Logs = dict[str, Counted]
 
 
 def counts_of_a_log_file(opened: Opened, path: str, counted: Counted, tally: Tally) -> Iterator[Finding]:
-    """TL-007: the blocks have the rows that the write counted. Before version 8 a file has blocks of several writes."""
+    """TL-007: the blocks have the rows and deletes that the write counted.
+
+    Before version 8 a file has blocks of several writes.
+    """
     if path not in opened.writers or not counted.is_certain or opened.had_version_6:
         return
-    instant, _, stat = opened.writers[path]
+    instant, commit, stat = opened.writers[path]
     tally.looked("TL-007")
     found = f"{counted.rows} rows and {counted.deletes} deletes"
-    if (
-        counted.rows > stat.writes > 0
-        and counted.single is not None
-        and len(pc.unique(counted.single).drop_null()) < len(counted.single)
-    ):
+    has_key_twice = counted.single is not None and len(pc.unique(counted.single).drop_null()) < len(counted.single)
+    if counted.rows > stat.writes > 0 and has_key_twice:
         yield Finding(
             "TL-007", "cosmetic", path, "The block has a key twice, of which its write counted one; the later row counts.",
             f"{stat.writes} rows, by {instant.file_name}", found, REWRITE,
@@ -74,8 +74,25 @@ def counts_of_a_log_file(opened: Opened, path: str, counted: Counted, tally: Tal
             "TL-007", "data-lost", path, "Queries lack changes that the write stored.",
             f"{written} rows, by {instant.file_name}", found, REWRITE,
         )  # fmt: skip
+    elif counted.rows + counted.deletes < written + stat.deletes:
+        yield Finding(
+            "TL-007", "wrong-answers", path, "Queries return rows that the write deleted.",
+            f"{stat.deletes} deletes, by {instant.file_name}", found, REWRITE,
+        )  # fmt: skip
+    elif counted.rows + counted.deletes > written + stat.deletes and not has_key_twice and _counts_all(commit, stat):
+        yield Finding(
+            "TL-007", "wrong-answers", path, "Queries see changes that the write did not store.",
+            f"{written} rows and {stat.deletes} deletes, by {instant.file_name}", found, REWRITE,
+        )  # fmt: skip
     elif stat.deletes not in (0, counted.deletes):
         yield _statistics(opened, path, f"{counted.deletes} deletes", f"numDeletes={stat.deletes}")
+
+
+def _counts_all(commit: CommitMetadata, stat: WriteStat) -> bool:
+    """Whether the writer counted every row and delete: Apache Hudi does, and measures the time of the write beside it."""
+    entries = (commit.record.get("partitionToWriteStats") or {}).get(stat.partition) or ()
+    is_measured = any(one.get("path") == stat.path and one.get("runtimeStats") for one in entries)
+    return is_measured and commit.operation not in SERVICES
 
 
 def _statistics(opened: Opened, path: str, expected: str, found: str) -> Finding:
