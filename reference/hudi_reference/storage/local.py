@@ -191,7 +191,10 @@ class LocalStorage:
                         self._calls.remove(steps[-1], dir_fd=folder)
             except FileNotFoundError:
                 return
+        try:
             self._sync_first_existing(self._folders.remove_if_empty(folders))
+        except OSError as error:
+            raise outcome_unknown(path, "the deletion, which was made, survives a power loss", error) from error
 
     # Parts of the operations.
 
