@@ -27,7 +27,7 @@ from hudi_reference.write.generated_keys import check_known, with_generated_keys
 from hudi_reference.write.placement.bucket_layout import check_one_number, check_placement
 from hudi_reference.write.placement.consistent_buckets import ConsistentLookup
 from hudi_reference.write.placement.global_index import GlobalLookup
-from hudi_reference.write.placement.locate import BucketLookup, Located, locate
+from hudi_reference.write.placement.locate import BucketLookup, Located, check_clustered, locate
 from hudi_reference.write.placement.rows import Incoming, merge_duplicates
 from hudi_reference.write.preconditions import check_writable
 from hudi_reference.write.write_context import (
@@ -80,7 +80,8 @@ def _prepare_rows(table: Table, operation: str, rows: pa.Table) -> tuple[WriteCo
     """The context of a write, the columns of a partial update, and the rows with keys. Raises InvalidRows, Misuse."""
     context = WriteContext.for_operation(table, operation, rows.schema)
     columns = columns_of_update(context, rows.column_names) if operation == PARTIAL_UPDATE else None
-    if operation not in ("DELETE", PARTIAL_UPDATE):  # these create no file groups
+    uses_buckets = operation != PARTIAL_UPDATE and Concurrency.from_options(table.options).index is not None
+    if uses_buckets or operation not in ("DELETE", PARTIAL_UPDATE):  # these create no file groups
         check_placement(table, context.view.groups)
     incoming = context.intake(columns).prepare(rows)
     if not table.properties.record_key:
@@ -162,7 +163,10 @@ def _locate(
     """Where the rows go: to the file groups that hold their keys or, for operations without a lookup, to new ones."""
     is_partial = operation == PARTIAL_UPDATE
     if buckets is not None:
-        return buckets.locate(merge_duplicates(incoming, context.reader.merging), context.view, replaced or ())
+        located = buckets.locate(merge_duplicates(incoming, context.reader.merging), context.view, replaced or ())
+        if replaced is None:
+            check_clustered(buckets, located, context.view.groups, context.reader)
+        return located
     # ER-058: insert and bulk insert append without a lookup, as deployed.
     if operation in _WITHOUT_LOOKUP:
         return Located((), list(incoming.by_partition()))

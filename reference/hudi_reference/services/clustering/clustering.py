@@ -62,6 +62,7 @@ from hudi_reference.timeline.transitions import check_not_rolled_back
 from hudi_reference.write.column_ids import version_entry, view_for_write
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent_actions
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
+from hudi_reference.write.placement.bucket_layout import check_not_bucketed
 from hudi_reference.write.placement.rows import with_file_name
 from hudi_reference.write.preconditions import check_writable
 
@@ -150,9 +151,13 @@ class ClusteringExecution(PlanExecution):
     base_timeline: Timeline | None = None
     schema: AvroSchema | None = None
 
-    @implements("CLU-007")
+    @implements("CLU-007", "LAY-021")
     def check_plan(self, plan: Plan) -> None:
-        """Raise UnsafePlan if the plan names a file group twice: its rows would be stored twice."""
+        """Raise UnsafePlan if the plan names a file group twice: its rows would be stored twice.
+
+        Raises UnsupportedTableFeature for a table with a bucket index, whose plans other engines make.
+        """
+        check_not_bucketed(self.table, self.table.view().groups)
         groups = Counter((one.partition, one.file_id) for group in parse_clustering_plan(plan).groups for one in group.slices)
         for (partition, file_id), times in groups.items():
             if times > 1:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -101,7 +101,7 @@ def load_nodes(storage: Storage, partition: str, timeline: Timeline) -> tuple[No
             expected="metadata of a completed clustering", remedy="write again when the clustering has completed",
         )  # fmt: skip
     path = f"{folder}/{done[-1]}{_ENDING}"
-    return _nodes_of(storage.get(path), path)
+    return _nodes_of(storage.get(path), partition, path)
 
 
 @implements("LAY-021")
@@ -115,9 +115,10 @@ def names_a_range(table: Table, groups: FileGroups) -> bool:
     )
 
 
-def _nodes_of(text: bytes, path: str) -> tuple[Node, ...]:
+def _nodes_of(text: bytes, partition: str, path: str) -> tuple[Node, ...]:
     try:
-        found = json.loads(text)["nodes"]
+        content = json.loads(text)
+        found, owner = content["nodes"], content.get("partitionPath", partition)
         nodes = tuple(sorted((Node(int(one["value"]), one["fileIdPrefix"]) for one in found), key=lambda node: node.value))
         tags = {one.get("tag", "NORMAL") for one in found}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -126,6 +127,15 @@ def _nodes_of(text: bytes, path: str) -> tuple[Node, ...]:
         raise UnsupportedTableFeature(
             "ranges of hashes that are being replaced", rule="LAY-021", path=path, expected="NORMAL",
             found=", ".join(sorted(map(str, tags))) or "no range",
+        )  # fmt: skip
+    if owner != partition:
+        raise MalformedMetadata(
+            "hashing metadata of another partition", rule="LAY-021", path=path, expected=partition, found=owner
+        )
+    if any(len({part(node) for node in nodes}) < len(nodes) for part in (attrgetter("value"), attrgetter("prefix"))):
+        raise MalformedMetadata(
+            "ranges of hashes that cannot be told apart", rule="LAY-021", path=path,
+            expected="one upper bound and one file group for each range", found=f"{len(nodes)} ranges",
         )  # fmt: skip
     return nodes
 
@@ -172,6 +182,11 @@ class ConsistentLookup:
                     raise _unsupported_replacement(new)
                 located.append((known.get(new.group, new), rows.filter(pc.equal(pa.array(places), place))))
         return Located(located, ())
+
+    def holds(self, found: FileSlice, key: str) -> bool:
+        """Whether a key belongs to the file group of a slice. Raises as `load_nodes` does."""
+        value, nodes = hash_of(values_of_key(key, self.fields)), self._nodes(found.partition, self.table.timeline)
+        return next((node for node in nodes if value <= node.value), nodes[0]).file_id == found.file_id
 
     def _nodes(self, partition: str, timeline: Timeline) -> tuple[Node, ...]:
         found = load_nodes(self.table.storage, partition, timeline)

@@ -7,13 +7,16 @@ read: writers under non-blocking control find the same group, under the same id,
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_reference.errors import MalformedTable
 from hudi_reference.ids import Ids
-from hudi_reference.query.file_groups import FileSlice, GroupId
+from hudi_reference.layout.names import join_path
+from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import View
 from hudi_reference.records.changes import KEY
@@ -76,6 +79,13 @@ def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool 
     return Located(known, new)
 
 
+class Placement(Protocol):
+    """A bucket index: the file groups to which keys belong."""
+
+    def holds(self, found: FileSlice, key: str) -> bool:
+        """Whether a key belongs to the file group of a slice. Raises HudiError if that cannot be told."""
+
+
 @dataclass(frozen=True)
 class BucketLookup:
     """The bucket index of one table: the number of buckets, and the fields that are hashed.
@@ -92,11 +102,16 @@ class BucketLookup:
     def locate(self, incoming: Incoming, view: View, replaced: Iterable[FileSlice] = ()) -> Located:
         """The rows by the slice of their bucket; the slice of a bucket without a file group has no instant yet.
 
-        The write is going to replace the groups of `replaced`.
+        The write is going to replace the groups of `replaced`. Raises MalformedTable if a bucket has two file groups.
         """
         used_up = view.groups.replaced | {file_slice.group for file_slice in replaced}
         stays = (file_slice for file_slice in view.groups.latest_slices if file_slice.group not in used_up)
-        known = {(file_slice.partition, bucket_prefix(file_slice.file_id)): file_slice for file_slice in stays}
+        known: dict[tuple[str, str], FileSlice] = {}
+        for found in stays:
+            bucket_id = found.partition, bucket_prefix(found.file_id)
+            if bucket_id in known:
+                raise _misplaced(found, f"one file group of the bucket {bucket_id[1]}", f"also {known[bucket_id].file_id}")
+            known[bucket_id] = found
         located = []
         for partition, rows in incoming.by_partition():
             keys = rows.column(KEY).to_pylist()
@@ -107,9 +122,37 @@ class BucketLookup:
                 located.append((known.get((partition, bucket_prefix(new.file_id)), new), in_bucket))
         return Located(located, ())
 
+    def holds(self, found: FileSlice, key: str) -> bool:
+        """Whether a key belongs to the file group of a slice."""
+        return bucket_of_key(key, self.fields, self.buckets) == int(bucket_prefix(found.file_id))
+
     def _new_id(self, partition: str, bucket: int, used_up: Collection[GroupId]) -> str:
         """The id of a new file group of a bucket, which no replaced group had."""
         if not self.fixed_ids:
             return bucket_file_id(bucket, self.ids.file_id())
         ids = (bucket_file_id(bucket, number=number) for number in count())
         return next(file_id for file_id in ids if (partition, file_id) not in used_up)
+
+
+@implements("LAY-021")
+def check_clustered(buckets: Placement, located: Located, groups: FileGroups, reader: SliceReader) -> None:
+    """Raise MalformedTable if a clustering stored records in file groups of other buckets: a write would not find them.
+
+    Examined are the slices that the write changes, and if it begins a file group, all slices of the partition.
+    """
+    begins = {found.partition for found, _ in located.known if not found.base_instant}
+    changed = {found.group for found, _ in located.known}
+    clusterings = {instant.requested for instant, commit in groups.commits.items() if commit.operation == "CLUSTER"}
+    for found in groups.latest_slices if clusterings else ():
+        if found.base_instant in clusterings and (found.partition in begins or found.group in changed):
+            for key in reader.current_keys(found).to_pylist():
+                if not buckets.holds(found, key):
+                    raise _misplaced(found, "the keys of one bucket", f"the key {key}, of another bucket")
+
+
+def _misplaced(found: FileSlice, expected: str, stored: str) -> MalformedTable:
+    return MalformedTable(
+        "records are not in the file groups of their buckets, so that a write would store them twice", rule="LAY-021",
+        path=join_path(found.partition, found.file_id), expected=expected, found=stored,
+        remedy="restore the table to a commit before the clustering that moved them, or write all rows again",
+    )  # fmt: skip

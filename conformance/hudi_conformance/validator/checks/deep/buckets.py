@@ -33,7 +33,7 @@ def placement_of(table: StoredTable, partition: str, slices: Sequence[FileSlice]
     consistent index is damaged.
     """
     fields = table.properties.fields(_FIELDS) or table.properties.record_key
-    found = table.once("layout of file groups", lambda: layout_of(table.opened.table, table.groups))
+    found = _layout_of(table)
     if found is Layout.SIMPLE:
         buckets = _number_of_buckets(slices, keys, fields)
         return None if buckets is None else partial(_is_in_bucket, fields, buckets)
@@ -41,6 +41,16 @@ def placement_of(table: StoredTable, partition: str, slices: Sequence[FileSlice]
         nodes = load_nodes(table.storage, partition, table.timeline)
         return None if nodes is None else partial(_is_in_range, fields, nodes)
     return None
+
+
+def has_simple_buckets(table: StoredTable) -> bool:
+    """Whether the file ids are those of a bucket index of the engine SIMPLE."""
+    return _layout_of(table) is Layout.SIMPLE
+
+
+def _layout_of(table: StoredTable) -> Layout | None:
+    found: Layout | None = table.once("layout of file groups", lambda: layout_of(table.opened.table, table.groups))
+    return found
 
 
 def _is_in_bucket(fields: Sequence[str], buckets: int, key: str, file_id: str) -> bool:

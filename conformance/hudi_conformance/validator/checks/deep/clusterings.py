@@ -13,7 +13,9 @@ from hudi_conformance.validator.checks.deep.keys import live_keys
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
+from hudi_reference.ids import BUCKET_FILE_ID
 from hudi_reference.query.file_groups import FileGroup, FileSlice, GroupId
+from hudi_reference.records.keys.bucket_hash import bucket_prefix
 from hudi_reference.services.clustering.plan_record import parse_clustering_plan
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -27,7 +29,10 @@ def clusterings_of(table: StoredTable) -> Sequence[Instant]:
 
 
 def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> Iterator[Finding]:
-    """TL-011: the new file groups of each partition have the keys of the replaced ones, each as often as before."""
+    """TL-011: the new file groups of each partition have the keys of the replaced ones, each as often as before.
+
+    LAY-021: with a bucket index of the engine SIMPLE, each key is in the bucket in which it was.
+    """
     commit, groups = table.commits[instant], _groups(table)
     planned = _planned_files(table, instant)
     for partition, ids in sorted(commit.replaced.items()):
@@ -38,10 +43,13 @@ def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> It
         after = [_slice_of(groups.get(group), instant) for group in made]
         try:
             old, new = _counted(table, before), _counted(table, after)
+            moved = _moved(table, instant, partition, before, after, tally) if old and new else None
         except MissingDataFile:
             raise
         except HudiError:
             continue  # the check of file groups reports it
+        if moved is not None:
+            yield moved
         if old is not None and new is not None:
             tally.looked("TL-011", at=old.total())
             yield from _compared(table, instant, partition, old, new)
@@ -63,6 +71,34 @@ def _compared(table: StoredTable, instant: Instant, partition: str, old: Counter
                 f"{new.total()} rows; {'none' if severity == 'data-lost' else 'also one'} of {keys[0]!r}{more}",
                 REWRITE, keys[0],
             )  # fmt: skip
+
+
+def _moved(
+    table: StoredTable, instant: Instant, partition: str,
+    before: Sequence[FileSlice | None], after: Sequence[FileSlice | None], tally: Tally,
+) -> Finding | None:  # fmt: skip
+    """LAY-021: a key that the clustering moved to another bucket. Raises HudiError."""
+    old, new = ([one for one in slices if one is not None] for slices in (before, after))
+    if not all(BUCKET_FILE_ID.fullmatch(one.file_id) for one in (*old, *new)):
+        return None
+    bucket_before = {key: bucket_prefix(one.file_id) for one in old for key in _keys(table, one)}
+    tally.looked("LAY-021", at=len(bucket_before))
+    for one in new:
+        bucket = bucket_prefix(one.file_id)
+        key = next((key for key in _keys(table, one) if bucket_before.get(key, bucket) != bucket), None)
+        if key is not None:
+            return Finding(
+                "LAY-021", "wrong-answers", table.path_of(instant),
+                "An upsert looks for the keys in the buckets in which they were, and inserts them again.",
+                f"the key {key!r} of partition {partition!r} in bucket {bucket_before[key]}",
+                f"in {one.file_id}", f"hudi-conformance service TABLE rollback --instant {instant.requested}", key,
+            )  # fmt: skip
+    return None
+
+
+def _keys(table: StoredTable, one: FileSlice) -> list[str]:
+    keys = live_keys(table.opened, one)
+    return [] if keys is None else keys.to_pylist()
 
 
 def _other_values(
@@ -124,4 +160,4 @@ def _counted(table: StoredTable, slices: Sequence[FileSlice | None]) -> Counter[
     return found
 
 
-CLUSTERINGS = Check("rows.clusterings", ("TL-011",), "deep", examine_clustering, clusterings_of, tables="data")
+CLUSTERINGS = Check("rows.clusterings", ("LAY-021", "TL-011"), "deep", examine_clustering, clusterings_of, tables="data")

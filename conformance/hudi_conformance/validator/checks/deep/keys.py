@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from hudi_conformance.validator.checks.deep.buckets import Placement, placement_of
+from hudi_conformance.validator.checks.deep.buckets import Placement, has_simple_buckets, placement_of
 from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, described
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
@@ -19,6 +19,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
+from hudi_reference.records.keys.bucket_hash import bucket_prefix
 
 #: The number of keys that a part has in memory.
 AT_ONCE = 5_000_000
@@ -76,6 +77,7 @@ def examine_keys(table: StoredTable, share: Share, tally: Tally) -> Iterator[Fin
         whole = pa.concat_tables(parts)
         yield from _duplicates(opened, share, whole)
         if share.number == 0:
+            yield from _shared_buckets(table, share)
             try:
                 placement = placement_of(table, share.partition, share.slices, whole)
             except HudiError as error:
@@ -178,6 +180,22 @@ def _stored_rows(opened: Opened, one: FileSlice, names: list[str], key: str) -> 
         if len(rows):
             break
     return rows
+
+
+def _shared_buckets(table: StoredTable, share: Share) -> Iterator[Finding]:
+    """LAY-021: a bucket of the engine SIMPLE has one file group; writers, also deployed ones, refuse several."""
+    if not has_simple_buckets(table):
+        return
+    known: dict[str, FileSlice] = {}
+    for one in share.slices:
+        first = known.setdefault(bucket_prefix(one.file_id), one)
+        if first is not one:
+            yield Finding(
+                "LAY-021", "wrong-answers", one.path(_newest_file(one)),
+                "Writers with the bucket index refuse the partition, or store a key in both file groups.",
+                f"one file group of bucket {bucket_prefix(one.file_id)}", f"also {first.file_id}",
+                "hudi-conformance service TABLE restore --instant SAVEPOINT, or write all rows of the partition again",
+            )  # fmt: skip
 
 
 def _misplaced(share: Share, placement: Placement, keys: pa.Table, tally: Tally) -> Iterator[Finding]:
