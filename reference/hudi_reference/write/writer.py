@@ -135,7 +135,9 @@ class Writer:
         rows = with_file_name(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
         changes = write_change_log(self.commit, self.schema, name, file_slice.partition, base, rows)
-        counts = {"updates": written, "deletes": base.num_rows - rows.num_rows, "changes": changes}
+        kept = pc.sum(pc.is_in(rows.column(KEY), base.column(KEY).combine_chunks())).as_py() or 0
+        new = rows.num_rows - kept  # in a bucket
+        counts = {"inserts": new, "updates": written - new, "deletes": base.num_rows - kept, "changes": changes}
         self._add_base_file(name, file_slice.partition, rows, previous=file_slice, **counts)
 
     @implements("TYP-015", "TL-008", "LF-003", "LF-004", "LF-005", "BLK-011", "LF-035", "LF-038")

@@ -79,6 +79,20 @@ def test_a_bucket_has_one_file_group(kind: str) -> None:
     assert names(table) == sorted([("b", "3"), *((key, "2") for key in "cdefghijkl")])
 
 
+def test_counts_of_a_bucket_that_gets_new_keys() -> None:
+    """TL-005: new keys in the file group of their bucket are inserts, and no deletes below zero."""
+    table = made(options={**BUCKETED, "hoodie.bucket.index.num.buckets": "1"})
+    table.insert(trips(trip("a", "1", p="x"), trip("b", "1", p="x")))
+    table.upsert(trips(*(trip(key, "2", p="x") for key in "acd")))
+    table.delete(trips(trip("b", p="x")).select(["id", "p"]))
+    counts = [
+        (stat.writes, stat.inserts, stat.updates, stat.deletes)
+        for commit in table.file_groups().commits.values()
+        for stat in commit.stats
+    ]
+    assert counts == [(2, 2, 0, 0), (4, 2, 1, 0), (3, 0, 0, 1)]
+
+
 def test_an_overwrite_gets_new_file_groups() -> None:
     """LAY-021, TL-039: the groups of an overwritten partition are replaced by others of the same buckets."""
     table = made()
