@@ -1,5 +1,6 @@
 """The golden cases can be listed, verified and exported without running the suite."""
 
+import errno
 import hashlib
 import json
 import tarfile
@@ -78,6 +79,25 @@ def test_export_is_complete(book: Casebook, tmp_path: Path):
     assert json.loads((out / "merge" / "one" / "case.json").read_text())["id"] == "merge.one"
     assert (out / "schemas" / "case.json").is_file()
     assert call("export", out).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["out", "out.tar.gz"])
+def test_an_export_that_fails_leaves_nothing(book: Casebook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+    """A disk that is full is one line of error, and the export can be repeated: no part of it has the name."""
+    book.add("merge.one")
+    folder = tmp_path / "exports"
+    folder.mkdir()
+
+    def full(source: object, *_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(source))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.copyfile", full)
+        patched.setattr(tarfile.TarFile, "addfile", full)
+        failed = call("export", folder / name)
+    assert failed.exit_code == 1 and failed.stderr.count("\n") == 1 and "No space left" in failed.stderr
+    assert list(folder.iterdir()) == []
+    assert call("export", folder / name).exit_code == 0
 
 
 def test_archive_is_deterministic(book: Casebook, tmp_path: Path):

@@ -1,5 +1,6 @@
 """The site: links, pages of all rules and cases, escaping, badges, and the folder that it replaces."""
 
+import errno
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -158,6 +159,38 @@ def test_only_an_earlier_site_is_replaced(tmp_path: Path):
     assert (found.exit_code, found.stdout) == (2, "")
     assert found.stderr.startswith(f"{theirs} is not empty and is not a site")
     assert [p.name for p in theirs.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_an_earlier_site_stays_if_it_cannot_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int):
+    """Whichever rename fails, the earlier site is whole, and the next command replaces it."""
+    ours, rename, calls = tmp_path / "site", Path.rename, []
+
+    def failing(path: Path, to: Path) -> Path:
+        calls.append(path)
+        if len(calls) == step:
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return rename(path, to)
+
+    folder.write_site(ours, [("index.html", "first")])
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", failing)
+        with pytest.raises(OSError, match="Input"):
+            folder.write_site(ours, [("index.html", "second")])
+    assert (ours / "index.html").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    folder.write_site(ours, [("index.html", "second")])
+    assert (ours / "index.html").read_text() == "second"
+
+
+def test_an_earlier_site_that_cannot_be_deleted_is_no_broken_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The new site has the name, whatever is left of the earlier one."""
+    ours = tmp_path / "site"
+    folder.write_site(ours, [("index.html", "first")])
+    with monkeypatch.context() as patched:
+        patched.setattr("os.unlink", lambda *_, **__: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
+        folder.write_site(ours, [("index.html", "second")])
+    assert (ours / "index.html").read_text() == "second"
 
 
 def test_missing_reports_are_an_error(tmp_path: Path):

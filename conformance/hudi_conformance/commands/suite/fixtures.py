@@ -1,10 +1,12 @@
 """`hudi-conformance fixtures`: list, check, export and regenerate the golden cases."""
 
 import hashlib
+import os
 import shutil
 import sys
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -150,15 +152,37 @@ def export(
     if to.exists():
         typer.echo(f"{to} exists already; name another path", err=True)
         raise typer.Exit(USAGE)
-    if to.name.endswith(".tar.gz"):
-        write_archive(fixtures_root(), to)
-        digest = hashlib.sha256(to.read_bytes()).hexdigest()
-        to.with_name(f"{to.name}.sha256").write_text(f"{digest}  {to.name}\n", encoding="utf-8")
-        typer.echo(f"{to}  sha256 {digest}")
-    else:
-        shutil.copytree(fixtures_root(), to)
-        shutil.copytree(PACKAGE / "schemas", to / "schemas")
-        typer.echo(f"{to}: {sum(1 for _ in to.rglob('case.json'))} cases")
+    with _beside(to) as fresh:
+        if to.name.endswith(".tar.gz"):
+            write_archive(fixtures_root(), fresh)
+            digest = hashlib.sha256(fresh.read_bytes()).hexdigest()
+            to.with_name(f"{to.name}.sha256").write_text(f"{digest}  {to.name}\n", encoding="utf-8")
+            done = f"{to}  sha256 {digest}"
+        else:
+            _copy(fixtures_root(), fresh)
+            _copy(PACKAGE / "schemas", fresh / "schemas")
+            done = f"{to}: {sum(1 for _ in fresh.rglob('case.json'))} cases"
+    typer.echo(done)
+
+
+@contextmanager
+def _beside(to: Path) -> Iterator[Path]:
+    """A path beside `to`, which gets this name at the end: a command that fails leaves nothing, and can be repeated."""
+    fresh = to.with_name(f".{to.name}.{os.getpid()}")
+    try:
+        yield fresh
+        fresh.rename(to)
+    finally:
+        fresh.unlink(missing_ok=True) if fresh.is_file() else shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _copy(folder: Path, to: Path) -> None:
+    """Copy a folder. Raises the first error alone: the error of the library lists all of them."""
+    try:
+        shutil.copytree(folder, to)
+    except shutil.Error as error:
+        source, _, reason = error.args[0][0]
+        raise OSError(f"{source}: {reason}") from error
 
 
 def write_archive(root: Path, to: Path) -> None:

@@ -33,12 +33,27 @@ def write_site(folder: Path, pages: Iterable[tuple[str, str]]) -> tuple[int, int
     try:
         counted = _write(fresh, pages)
         fresh.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        fresh.rename(folder)
+        _replace(folder, fresh)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return counted
+
+
+def _replace(folder: Path, fresh: Path) -> None:
+    """Give the new folder its name. The earlier site keeps it until then, and whole: what is left of it would be no site."""
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    earlier = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        folder.rename(earlier / folder.name)
+        try:
+            fresh.rename(folder)
+        except OSError:
+            (earlier / folder.name).rename(folder)
+            raise
+    finally:
+        shutil.rmtree(earlier, ignore_errors=True)
 
 
 def _write(folder: Path, pages: Iterable[tuple[str, str]]) -> tuple[int, int]:
