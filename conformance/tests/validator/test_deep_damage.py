@@ -199,6 +199,7 @@ DAMAGES = (
     damage("the key field of a row", d.copy_on_write, d.in_newest(d.with_value("id", 3, "k98")), "META-007", "META-004"),
     damage("the partition of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_partition_path", 3, "y")), "META-009"),
     damage("the partition field", d.without_meta_columns, d.in_newest(d.with_value("p", 3, "y")), "LAY-018"),
+    damage("the partition field of an inserted row", d.inserted, d.in_newest(d.with_value("p", 3, "y")), "LAY-018"),
     damage("no meta columns", d.copy_on_write, d.in_newest(lambda table: table.drop_columns(["_hoodie_commit_seqno"])), "META-001"),
     damage(
         "the name of the file", d.copy_on_write, d.in_newest(d.with_value("_hoodie_file_name", 3, "other")), "META-010",

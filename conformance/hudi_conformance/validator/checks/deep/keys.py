@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from hudi_conformance.validator.checks.deep.buckets import Placement, has_simple_buckets, placement_of
-from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, described
+from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, INSERTS, described
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
@@ -26,7 +26,6 @@ AT_ONCE = 5_000_000
 _REFUSED = "Queries of the latest state refuse the file slice."
 _NO_BUCKETS = "Writers cannot tell to which file group a record belongs."
 _SEQUENCE = "_hoodie_commit_seqno"
-_INSERTS = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     """
     names = [name for name in (KEY, COMMIT_TIME, _SEQUENCE) if opened.properties.populates_meta_fields]
     if not names:
-        inserts = any(operation in _INSERTS for operation in opened.operations.values())
+        inserts = any(operation in INSERTS for operation in opened.operations.values())
         return inserts or bool(opened.archived)
     found = [_stored_rows(opened, one, names, key) for one in slices]
     if not all(map(len, found)):
@@ -154,7 +153,7 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     rows = pa.concat_tables(found)
     versions = set(zip(rows.column(COMMIT_TIME).to_pylist(), rows.column(_SEQUENCE).to_pylist(), strict=True))
     last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default="")
-    if last not in opened.operations or opened.operations[last] in _INSERTS:
+    if last not in opened.operations or opened.operations[last] in INSERTS:
         return bool(len(versions) == rows.num_rows)
     before = [_slice_before(opened, one, last) for one in slices]
     return None not in before and were_inserted(opened, [one for one in before if one is not None], key)

@@ -24,6 +24,8 @@ from hudi_reference.schema.avro import META_COLUMNS
 
 COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name"
 SEQUENCE = "_hoodie_commit_seqno"
+#: Operations that store rows without looking their keys up.
+INSERTS = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
 NOT_UNIQUE = "Consumers that identify changes by these numbers take two rows for one."
 #: A sequence number: time, task, and number in the task.
 _NUMBER, _TIME_AND_TASK = re.compile("[0-9]+_[0-9]+_[0-9]+"), re.compile("[0-9]+_[0-9]+_")
@@ -173,14 +175,18 @@ def rows_are_in_their_partition(opened: Opened, file: BaseFile, tally: Tally) ->
 def paths_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
     """LAY-018: the folder is the partition of the rows' fields.
 
-    ER-167: with a global index an update may leave other values in the fields, while the meta column has the folder.
+    ER-167: with a global index an update may leave other values in the fields, while the meta column has the folder. An insert
+    does not.
     """
     paths = computed_paths(opened, file.rows)
     if paths is None:
         return
     tally.looked("LAY-018", at=file.rows.num_rows)
-    severity: Severity = "cosmetic" if opened.properties.populates_meta_fields else "wrong-answers"
     if rows := where(pc.not_equal(paths, file.partition)):
+        is_filled = opened.properties.populates_meta_fields and COMMIT_TIME in file.rows.column_names
+        times = file.rows.column(COMMIT_TIME).to_pylist() if is_filled else ()
+        may_be_updates = bool(times) and not any(opened.operations.get(times[row]) in INSERTS for row in rows)
+        severity: Severity = "cosmetic" if may_be_updates else "wrong-answers"
         yield file.finding(
             "LAY-018", severity, "A filter on the partition column and the folder of the rows disagree.",
             repr(file.partition), described(paths, rows), key_at(file, rows),
