@@ -5,6 +5,7 @@ A part is a partition, or a share of the keys of a large one, so that the keys o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -155,20 +156,30 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default="")
     if last not in opened.operations or opened.operations[last] in INSERTS:
         return bool(len(versions) == rows.num_rows)
-    before = [_slice_before(opened, one, last) for one in slices]
-    return None not in before and were_inserted(opened, [one for one in before if one is not None], key)
+    before = [
+        [older for older in _slices_before(opened, one, last) if len(_stored_rows(opened, older, names, key))] for one in slices
+    ]
+    return all(before) and were_inserted(opened, list(dict.fromkeys(chain.from_iterable(before))), key)
 
 
-def _slice_before(opened: Opened, one: FileSlice, instant: str) -> FileSlice | None:
-    """The base file of a file group before a write, without log files, which may be later; None if it is not there.
+def _slices_before(opened: Opened, one: FileSlice, instant: str) -> list[FileSlice]:
+    """Where the rows of a slice were before a write, as far as it is still there.
 
-    Without log files it is an earlier one than that of the slice, even if this has rows of a later write.
+    It is the base file of the file group before the write, without log files, which may be later; without log files an earlier
+    one than that of the slice, even if this has rows of a later write. If a clustering began the group, it is the slices that
+    the clustering replaced.
     """
-    slices, end = opened.groups.groups[one.partition, one.file_id].slices, instant
-    if not one.log_files:
-        end = min(instant, one.base_file_instant)
-    found = next((older for older in slices if older.base_file_instant < end), None)
-    return None if found is None or not found.base_file or found.missing else replace(found, log_files=())
+    groups, begin = opened.groups.groups, one.base_file_instant
+    end = instant if one.log_files else min(instant, begin)
+    found = next((older for older in groups[one.group].slices if older.base_file_instant < end), None)
+    if found is not None:
+        return [replace(found, log_files=())] if found.base_file and not found.missing else []
+    is_clustered = opened.operations.get(begin) == "CLUSTER"
+    replaced = [
+        group for group in groups.values() if is_clustered and (group.partition, group.replaced_by) == (one.partition, begin)
+    ]
+    latest = [replace(group, replaced_by=None).latest for group in replaced]
+    return [older for older in latest if older is not None and not older.missing]
 
 
 def _stored_rows(opened: Opened, one: FileSlice, names: list[str], key: str) -> pa.Table:
