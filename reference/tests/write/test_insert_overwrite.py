@@ -14,6 +14,7 @@ from hudi_reference.timeline.contents.avro_container import read_record
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.write.commit import Commit
+from hudi_reference.write.concurrency.conflict_resolution import DUPLICATE, STRATEGY_KEY
 
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 NON_BLOCKING = {**BUCKETS, "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL"}
@@ -125,6 +126,16 @@ def test_replacement_is_repeated_after_conflict(monkeypatch):
     table = parted(**{"hoodie.write.num.retries.on.conflict.failures": "1"})
     meanwhile(table, monkeypatch, lambda: table.upsert(trips(trip("b", "changed", p="oslo")))).delete_partitions(["oslo"])
     assert values(table.snapshot()) == [("c", "x")]
+
+
+def test_strategy_for_the_resizing_of_buckets_matters_during_a_plan_only():
+    """SVC-009: writers of tables with consistent hashing have this setting in all their writes."""
+    table = parted(**{STRATEGY_KEY: f"org.apache.hudi.client.clustering.update.strategy.{DUPLICATE}"})
+    table.upsert(trips(trip("b", "changed", p="oslo")))
+    schedule_clustering(table)
+    with pytest.raises(WriteConflict, match="a clustering is planned"):
+        table.upsert(trips(trip("b", "again", p="oslo")))
+    assert ("b", "changed") in values(table.snapshot())
 
 
 def test_replacement_of_groups_in_clustering_plan_is_refused():

@@ -5,7 +5,8 @@ each action that has completed since: the concurrent set. For each file group th
 
 The update strategy of the settings concerns clusterings that are pending when the write begins:
 
-    SparkRejectUpdateStrategy     the write is refused before it begins (the default)
+    SparkRejectUpdateStrategy     the write is refused before it begins (the default). The same holds for
+                                  SparkConsistentBucketDuplicateUpdateStrategy: no write here stores rows in both groups
     SparkAllowUpdateStrategy      the write begins. The first to complete wins: the clustering aborts because of the change, or
                                   the write aborts because its file group was replaced
     the same, and the setting     the plan is withdrawn, then the write begins
@@ -110,6 +111,8 @@ MATRIX: Mapping[tuple[WriteKind, WriteKind], Cell] = {
 STRATEGY_KEY = "hoodie.clustering.updates.strategy"
 WITHDRAW_KEY = "hoodie.clustering.rollback.pending.replacecommit.on.conflict"
 REJECT, ALLOW = "SparkRejectUpdateStrategy", "SparkAllowUpdateStrategy"
+#: Of tables whose buckets are ranges of hashes: it stores rows in the groups of a planned resizing, too.
+DUPLICATE = "SparkConsistentBucketDuplicateUpdateStrategy"
 #: Operation of a service -> how it changes every group that it names.
 _SERVICES = {"COMPACT": WriteKind.COMPACTS, "LOG_COMPACT": WriteKind.JOINS, "CLUSTER": WriteKind.CLUSTERS}
 #: Maps the identity of a file group to a value that is equal for groups that count as the same.
@@ -287,6 +290,8 @@ def apply_update_strategy(table: Table, timeline: Timeline, changed: Iterable[Fi
     Raises WriteConflict if it refuses the write, Misuse for an unknown strategy.
     """
     name = table.options.get(STRATEGY_KEY, REJECT).rpartition(".")[2]
+    if name == DUPLICATE:
+        name = REJECT  # no write here stores rows in two groups
     if name not in (REJECT, ALLOW):
         raise Misuse("no such update strategy", rule="SVC-009", path=STRATEGY_KEY, expected=f"{REJECT} or {ALLOW}", found=name)
     if not (planned := planned_clusterings(table.storage, table.properties, timeline)):
