@@ -1,12 +1,14 @@
 """States that correct writers and services leave, and in which a simpler comparison would find a fault."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import ALL
-from hudi_reference import cluster, savepoint
+from hudi_reference import cluster, compact, log_compact, savepoint
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.services.rollback.rollback import schedule_rollback
 from hudi_reference.storage.protocol import Storage
 from hudi_reference.timeline.instants.instant import Instant
@@ -44,6 +46,23 @@ def test_entries_of_a_write_that_is_being_rolled_back_are_not_read():
     })  # fmt: skip
     t.reopened(storage).upsert(t.rows(9, fare=9))
     begin_rollback(storage)
+    assert t.validated(storage, ALL).findings == ()
+
+
+def test_a_compaction_does_not_count_the_inputs_of_a_log_compaction():
+    """TL-005: Apache Hudi 1.2.0 counts the contents of the blocks that it reads, here those of the log compaction."""
+    storage = t.merge_on_read()
+    due = {"hoodie.log.compaction.blocks.threshold": "1", "hoodie.compact.inline.max.delta.commits": "1"}
+    instant = log_compact(t.reopened(storage), due)
+    assert instant
+    assert compact(t.reopened(storage), due)
+
+    def count(record: Any) -> None:
+        for stat in t.stats_of(record):
+            (path,) = (one for one in t.paths(storage, f"{instant}.log") if stat["fileId"] in one)
+            stat["totalLogSizeCompacted"] = sum(block.content_length for block in read_log_file(storage, path))
+
+    t.change_record(storage, t.completed(storage, "commit"), count)
     assert t.validated(storage, ALL).findings == ()
 
 
