@@ -134,6 +134,8 @@ class QueryListing:
     ) -> list[bool]:
         """For each partition whether the filter needs it, by its path and its statistics."""
         known = [one for one in self.where if type_at(schema, one[0]) is not None]
+        if self.properties.is_set(DROP_KEY):
+            known = dropped_columns(self.properties).other_comparisons(known)
         holds = [True] * len(partitions) if wanted is None else wanted.holding(partitions)
         left = [one for one, may in zip(partitions, holds, strict=True) if may]
         needed = set(indexes.matching_partitions(left, Filter(known, schema)))

@@ -319,7 +319,8 @@ class Table:
         if comparisons and not computes:  # a merger may change the value of a partition column
             slices = prune_partitions(slices, comparisons, self.properties, reader.schema)
         if comparisons and changed is None and view.indexes is not None and reader.by_id is None:
-            asked = Filter(comparisons, reader.schema, logs=logs, computes_values=computes, is_latest=is_latest,
+            indexed = comparisons if reader.dropped is None else reader.dropped.other_comparisons(comparisons)
+            asked = Filter(indexed, reader.schema, logs=logs, computes_values=computes, is_latest=is_latest,
                            may_have=partial(may_have_keys, reader))  # fmt: skip
             slices = list(view.indexes.matching(slices, asked))
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)

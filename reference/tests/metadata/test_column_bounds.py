@@ -84,6 +84,15 @@ def test_unknown_bounds_skip_nothing(found: ColumnStats | None) -> None:
     assert not any(skips(found, pa.int32(), operator, 9) for operator in OPERATORS)
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
+def test_a_file_with_a_long_text_may_have_values(kind: pa.DataType) -> None:
+    """MDT-010, ER-164: deployed writers count all values as nulls if one has more than 4096 bytes."""
+    found = stats("StringWrapper", None, None, values=3, nulls=3)
+    assert not skips(found, kind, "is not", None)
+    assert not skips(found, kind, "is", None)
+    assert skips(found, pa.int32(), "is not", None)
+
+
 def test_a_file_without_values_is_skipped() -> None:
     """MDT-010: a log file that only deletes records adds no value to its slice."""
     assert skips(stats("IntWrapper", None, None, values=0, nulls=0), pa.int32(), "=", 9)

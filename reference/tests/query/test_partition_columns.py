@@ -7,13 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from reference_samples import SCHEMA, new_table, reopened, rows_of
 
 from hudi_reference import create_table
 from hudi_reference.errors import HudiError, MalformedFileName, UnsupportedTableFeature
-from hudi_reference.layout.properties import TableProperties
+from hudi_reference.layout.java_properties import dump, load
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, with_checksum
 from hudi_reference.query.pruning.partition_columns import DroppedColumns, dropped_columns
 from hudi_reference.storage import MemoryStorage
 
+STATISTICS = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
 DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}
 
 
@@ -129,3 +132,14 @@ def test_types_are_those_with_which_the_table_was_created() -> None:
         ("y", ["int", "null"]),
         ("p", ["null", "string"]),
     ]
+
+
+@pytest.mark.parametrize(("operator", "expected"), [("is not", ["a"]), ("is", [])])
+def test_statistics_of_stored_nulls_are_not_those_of_the_column(operator: str, expected: list[str]) -> None:
+    """LAY-008, MDT-010: a clustering of Apache Hudi 1.2.0 stores the columns with nulls; their values are those of the path."""
+    table = new_table(partition=("name",), options=STATISTICS)
+    table.upsert(rows_of(SCHEMA, {"id": "a", "name": "7"}))
+    known = {**load(table.storage.get(PROPERTIES_PATH)), "hoodie.table.partition.fields": "ts", **DROP}
+    table.storage.put(PROPERTIES_PATH, dump(with_checksum(known), "edited"))
+    rows = reopened(table).snapshot(where=[("ts", operator, None)])
+    assert rows.column("id").to_pylist() == expected

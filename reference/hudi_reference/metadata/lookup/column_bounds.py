@@ -3,6 +3,7 @@
 Deployed writers store statistics that are no bounds (ER-063 and the documentation of `Statistics`). These count as unknown:
 
     all values are null           the bounds of numbers are 0
+    the same, texts or bytes      a long value makes all values count as nulls (ER-164)
     floating point, 0.0 to 0.0    a base file with a NaN; its other values may be any
     NaN as a bound                a log file with a NaN
     bytes                         compared as signed bytes in some places and as unsigned bytes in others
@@ -38,7 +39,9 @@ def may_hold(found: Sequence[Statistics | None], kind: pa.DataType, operator: st
     None are the statistics of a file that has none. `kind` is the type of the column in the table.
     """
     if operator in _TESTS:
-        return [_TESTS[operator](one) and not _has_no_value(one) for one in found]
+        # ER-164: a file with a long text or bytes says that all values are nulls.
+        is_unknown = operator == "is not" and (pt.is_string(kind) or pt.is_binary(kind))
+        return [(is_unknown or _TESTS[operator](one)) and not _has_no_value(one) for one in found]
     bounds = [bounds_of(one, kind) for one in found]
     least, greatest = (_column([one[side] for one in bounds], kind) for side in (0, 1))
     known = _may_hold(least, greatest, operator, value).to_pylist()

@@ -9,7 +9,7 @@ not determine is refused: a folder that shows the day of a timestamp does not de
 
 import datetime
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -20,6 +20,7 @@ import pyarrow.types as pt
 from hudi_reference.errors import MalformedFileName, UnsupportedTableFeature
 from hudi_reference.layout.partitions import NULL_PARTITION, unescape
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 
@@ -103,6 +104,10 @@ class DroppedColumns(Folders):
         known = {one["name"] for one in schema["fields"]}
         missing = [{"name": n, "type": self.types.get(n, ["null", "string"])} for n in self.fields if n not in known]
         return {**schema, "fields": [*schema["fields"], *missing]}
+
+    def other_comparisons(self, where: Iterable[Comparison]) -> list[Comparison]:
+        """The comparisons of other columns. Statistics do not have the values of these: clusterings of 1.2.0 store nulls."""
+        return [one for one in where if one[0] not in self.fields]
 
     @implements("LAY-008", "LAY-005", "LAY-006")
     def filled(self, rows: pa.Table, partition: str) -> pa.Table:
