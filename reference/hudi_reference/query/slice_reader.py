@@ -19,6 +19,7 @@ from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.pruning.partition_columns import DroppedColumns
 from hudi_reference.query.pruning.partition_pruning import PartitionValues
 from hudi_reference.records.changes import KEY, OPERATION, Changes, keys_of
+from hudi_reference.records.keys.fields_of_key import KeyFields
 from hudi_reference.records.keys.record_keys import record_keys
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes
@@ -63,6 +64,8 @@ class SliceReader:
     threads: bool = False
     #: The values of partition columns by the path of a partition; for tables without meta columns, whose rows do not name it.
     partition_values: PartitionValues | None = None
+    #: Fills key fields that partial updates lack; None for tables without meta columns.
+    known_fields: KeyFields | None = None
     #: The checks of its base files.
     checks: ReadChecks = DAMAGE_CHECKS
 
@@ -92,10 +95,13 @@ class SliceReader:
             changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
             if changes.record_positions is not None:
                 return merge_changes(base, changes, self.merging).select(list(columns))
+        known = self.known_fields if any(partial_columns(block) for block in blocks) else None
+        names |= set() if known is None else {*known.generator.fields} & {*self.schema.names}
         fields = self._with_operations(self._fields(names), blocks)
         base = self.keyed(self._base_rows(file_slice, fields))
         changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
-        return self._without_virtual_keys(merge_changes(base, changes, self.merging)).select(list(columns))
+        rows = self._without_virtual_keys(merge_changes(base, changes, self.merging))
+        return (rows if known is None else known.filled(rows, file_slice.partition)).select(list(columns))
 
     @implements("OCC-008", "LAY-021")
     def all_keys(self, file_slice: FileSlice) -> pa.ChunkedArray:

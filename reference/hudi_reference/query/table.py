@@ -32,6 +32,7 @@ from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, Tabl
 from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files, timeline_as_of
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
+from hudi_reference.records.keys.fields_of_key import known_fields
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.requirement import implements
@@ -71,18 +72,20 @@ class View:
         dropped = dropped_columns(properties) if properties.is_set(DROP_KEY) else None
         schema = self.schema if dropped is None else dropped.added_to(self.schema)
         columns = arrow_schema(with_meta_columns(schema))
+        has_keys, values = properties.populates_meta_fields, partition_values(properties, columns)
         return SliceReader(
             storage=table.storage,
             scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files(), table.checks),
             schema=columns,
             merging=merging_of(properties, table.mergers, schema),
-            key_fields=() if properties.populates_meta_fields else properties.record_key,
+            key_fields=() if has_keys else properties.record_key,
             dropped=dropped,
             by_id=self.by_id,
             allows_partial_blocks=not properties.is_legacy,
             may_keep_names=not properties.was_created_at_version_8,
             file_ids=frozenset(file_id for _, file_id in self.groups.groups),
-            partition_values=None if properties.populates_meta_fields else partition_values(properties, columns),
+            partition_values=None if has_keys else values,
+            known_fields=known_fields(properties, values) if has_keys and properties.is_merge_on_read else None,
             checks=table.checks,
         )
 

@@ -161,7 +161,7 @@ def _wrong_begin(table: StoredTable, instant: Instant, upto: str) -> str | None:
     if not upto.isdigit() or upto > instant.requested:
         return f"an instant before {instant.requested}"
     active = [one.requested for one in table.timeline.instants]
-    gone = table.removals.targets.keys() | {one.requested for one in table.history.instants}
+    gone = {*table.removals.targets, *table.removals.pending_targets, *(one.requested for one in table.history.instants)}
     if upto in (*active, *gone) or table.history.errors:
         return None
     return f"a write of the timeline before {instant.requested}" if upto > min(active) or not table.history.instants else None
