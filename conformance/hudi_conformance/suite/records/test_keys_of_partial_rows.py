@@ -21,7 +21,9 @@ WITHOUT_INDEXES = {"hoodie.metadata.enable": "false"}
 
 @pytest.mark.each_version
 @pytest.mark.requirements("META-007", "META-009", "LF-046")
-@pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "merge.commit-time", "merge.partial-updates", "log.avro")
+@pytest.mark.needs(
+    "read.snapshot", "read.projection", "merge-on-read", "merge.commit-time", "merge.partial-updates", "log.avro"
+)
 @pytest.mark.needs("log.delete", "partition.plain")
 def test_a_partial_update_of_a_record_that_was_deleted(engine: Client, tmp_path: Path) -> None:
     """META-007: a writer that does not see a delete, or inserts the record again, stores only the changed column of it. The row

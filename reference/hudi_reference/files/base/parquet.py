@@ -13,6 +13,7 @@ from hudi_reference.errors import MalformedBaseFile, UnsupportedTableFeature
 from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.files.base.fast.dictionary_columns import DECODING, read_by_dictionary
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
+from hudi_reference.files.base.julian_dates import with_gregorian_dates
 from hudi_reference.files.base.written_file import StoredRows, WrittenFile
 from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
@@ -50,7 +51,7 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
         columns_of_file = file.schema_arrow
         known.check_columns(path, columns_of_file)
         stored = columns_of_file.names
-        rows = _rows(source, file, stored, columns, threads=threads)
+        rows = with_gregorian_dates(_rows(source, file, stored, columns, threads=threads), file.metadata, path)
         known.check_content(path, _content(file, stored, rows))
         return rows
 
