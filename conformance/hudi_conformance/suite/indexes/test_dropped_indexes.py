@@ -182,3 +182,21 @@ def test_an_unknown_index_is_refused_before_the_first_byte(engine: Client, new_u
         OPERATIONS[operation](engine, table)
     assert files_below(table.folder) == files, "the operation was refused after it had changed files"
     table.check_rows("the rows are those before")
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.needs("read.filter", "write.insert-overwrite")
+@pytest.mark.requirements("PROP-012", "IDX-010")
+def test_files_of_an_index_that_is_not_listed_are_not_read_again(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-010: a process crashed when it dropped the record index: the properties do not list it, but its files are there. A
+    write moves rows to new file groups, and the next one builds the index again: look-ups find the rows where they are now.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS, make_update(0))
+    list_partitions(table, "files", "bloom_filters")
+    moved = Step("insert_overwrite", (row("a", 50, "moved"), row("b", 50, "moved")))
+    table.write(moved, options={f"{PREFIX}record.index.enable": "false"})
+    table.write(Step("insert", (row("new", 1, "new"),))).check("built again")
+    assert "record_index" in table.listed_partitions()
+    for key in ("a", "b", "new"):
+        assert values_where(engine, table.uri, ("id", "=", key)) == [key]
