@@ -112,7 +112,7 @@ def files_were_cleaned(time: str, first: str | None, path: str | None = None) ->
     return InvalidQuery(
         "the files of this time were cleaned", rule="CLN-003", path=path, found=time,
         expected="the present state" if first is None else f"a time from {first} on",
-        remedy="omit the end: the records that changed since the beginning can be read in their present state",
+        remedy="begin later; without an end, an incremental query reads the present state of what changed since the begin",
     )  # fmt: skip
 
 
