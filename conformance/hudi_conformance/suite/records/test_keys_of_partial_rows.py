@@ -10,7 +10,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_reference import create_table, open_table
 
-COLUMNS = {"id": "string", "city": "string", "name": "string", "note": "string"}
+COLUMNS = {"id": "string", "city": "string", "ts": "long", "name": "string", "note": "string"}
 SCHEMA = {
     "type": "record",
     "name": "row",
@@ -21,9 +21,7 @@ WITHOUT_INDEXES = {"hoodie.metadata.enable": "false"}
 
 @pytest.mark.each_version
 @pytest.mark.requirements("META-007", "META-009", "LF-046")
-@pytest.mark.needs(
-    "read.snapshot", "read.projection", "merge-on-read", "merge.commit-time", "merge.partial-updates", "log.avro"
-)
+@pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "merge.event-time", "merge.partial-updates", "log.avro")
 @pytest.mark.needs("log.delete", "partition.plain")
 def test_a_partial_update_of_a_record_that_was_deleted(engine: Client, tmp_path: Path) -> None:
     """META-007: a writer that does not see a delete, or inserts the record again, stores only the changed column of it. The row
@@ -32,12 +30,13 @@ def test_a_partial_update_of_a_record_that_was_deleted(engine: Client, tmp_path:
     folder, copy = tmp_path / "table", tmp_path / "copy"
     table = create_table(
         folder.as_uri(), name="partial", schema=SCHEMA, record_key=("id",), partition=("city",), table_type="MERGE_ON_READ",
-        merge_mode="COMMIT_TIME_ORDERING", version=engine.table_version, options=WITHOUT_INDEXES,
+        ordering=("ts",), version=engine.table_version, options=WITHOUT_INDEXES,
     )  # fmt: skip
-    table.upsert(pa.table({"id": ["a", "b"], "city": ["oslo", "oslo"], "name": ["old", "kept"], "note": ["x", "y"]}))
+    stored = {"id": ["a", "b"], "city": ["oslo"] * 2, "ts": pa.array([1, 1], pa.int64()), "name": ["old", "kept"]}
+    table.upsert(pa.table({**stored, "note": ["x", "y"]}))
     shutil.copytree(folder, copy)
     table.delete(pa.table({"id": ["a"], "city": ["oslo"]}))
-    changed = pa.table({"id": ["a"], "city": ["oslo"], "name": ["new"]})
+    changed = pa.table({"id": ["a"], "city": ["oslo"], "ts": pa.array([2], pa.int64()), "name": ["new"]})
     open_table(copy.as_uri(), options=WITHOUT_INDEXES).partial_update(changed)
     for path in (path for path in copy.rglob("*") if path.is_file() and not (folder / path.relative_to(copy)).exists()):
         shutil.copyfile(path, folder / path.relative_to(copy))
