@@ -11,6 +11,7 @@ import pytest
 from reference_samples import SCHEMA, contents, new_table, reopened
 
 from hudi_reference import WritableTable, compact
+from hudi_reference.records.keys.fields_of_key import known_fields
 from hudi_reference.storage import MemoryStorage
 
 TYPES: Mapping[str, Any] = {
@@ -79,3 +80,9 @@ def test_a_key_of_several_meanings_tells_nothing(values: Sequence[str]) -> None:
     """META-007: nothing is escaped in composite keys; both of these rows have the key `id:a,n:b,n:c`."""
     table = updated_after_delete({"id": "string", "n": "string"}, {"id": values[0], "n": values[1], "p": "x"})
     assert table.snapshot(["id", "n", "name"]).to_pylist() == [{"id": None, "n": None, "name": "new"}]
+
+
+def test_generated_keys_tell_nothing() -> None:
+    """META-007: a table without key fields has no column that follows from its keys."""
+    table = new_table(record_key=(), table_type="MERGE_ON_READ")
+    assert known_fields(table.properties, None) is None

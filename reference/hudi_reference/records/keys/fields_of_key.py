@@ -22,9 +22,9 @@ from hudi_reference.requirement import implements
 def known_fields(
     properties: TableProperties, partition_values: Callable[[str], Mapping[str, Any]] | None
 ) -> "KeyFields | None":
-    """What the record keys and partitions of a table show; None for a key generator that is not known here."""
+    """What record keys and partitions show; None for a key generator that is not known here, and for generated keys."""
     try:
-        return KeyFields(KeyGenerator.from_properties(properties), partition_values)
+        return None if not properties.record_key else KeyFields(KeyGenerator.from_properties(properties), partition_values)
     except HudiError:
         return None
 
