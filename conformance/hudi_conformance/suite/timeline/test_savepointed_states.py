@@ -66,7 +66,7 @@ def test_a_restore_keeps_writes_that_completed_before_its_target(engine: Client,
 @pytest.mark.requirements("TL-023", "CLN-003")
 def test_a_restore_to_a_cleaned_state_is_refused(engine: Client, new_uri: NewUri) -> None:
     """TL-023: a clean has deleted files of a commit without savepoint. A restore to it is refused and removes nothing: it could
-    not bring the rows back.
+    not bring the rows back. No plan of it stays that a later restore would continue.
     """
     table = create_updated_table(engine, new_uri(), 4)
     engine.service(table.uri, "clean", options=keep_commits(1))
@@ -75,6 +75,7 @@ def test_a_restore_to_a_cleaned_state_is_refused(engine: Client, new_uri: NewUri
         engine.service(table.uri, "restore", instant=table.instants[1])
     assert data_files(table.uri) == before
     assert read_snapshot(engine, table.uri) == table.rows[-1]
+    assert not [path.name for path in (table_folder(table.uri) / ".hoodie" / "timeline").glob("*.restore.*")]
 
 
 @pytest.mark.needs(*WRITES, "service.savepoint", "service.clean", "service.compaction", "merge-on-read", "read.as-of")
