@@ -5,7 +5,7 @@ ConcurrentChange and changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -19,6 +19,8 @@ from hudi_spark.write import Options, change_unchanged
 
 #: New values of columns: expressions, as text or columns. In `merge_into` they name columns as `s.fare` and `t.fare`.
 Values = Mapping[str, Column | str]
+_Matched = Literal["update", "delete"]
+_NotMatched = Literal["insert"]
 
 
 def update(spark: SparkSession, uri: str, values: Values, where: Column | str, *, options: Options = None) -> str | None:
@@ -46,8 +48,8 @@ def merge_into(
     uri: str,
     *,
     on: Sequence[str] | None = None,
-    when_matched: Literal["update", "delete"] | Values | None = "update",
-    when_not_matched: Literal["insert"] | Values | None = "insert",
+    when_matched: _Matched | Values | None = "update",
+    when_not_matched: _NotMatched | Values | None = "insert",
     options: Options = None,
 ) -> str | None:
     """MERGE INTO the table USING `df`; the requested time, None if no row changes.
@@ -55,7 +57,8 @@ def merge_into(
     Args:
         df: the source, `s` in expressions; the table is `t`.
         uri: the table.
-        on: columns that are equal in matching rows; None for the key and partition columns.
+        on: columns that are equal in matching rows, and not null. None for the key and partition columns, where null equals
+            null, because both are one key or one partition.
         when_matched: `update` sets all columns that the source has, a mapping sets these columns, `delete` removes the rows,
             None leaves them.
         when_not_matched: `insert` adds rows of the source, absent columns null; a mapping gives the values; None adds none.
@@ -63,11 +66,15 @@ def merge_into(
 
     Raises:
         InvalidRows: several rows of the source match one row of the table.
-        Misuse: an unknown column, a changed key, or `delete` together with inserts, which would be two actions.
+        Misuse: an unknown column or clause, a changed key, or `delete` together with inserts, which would be two actions.
         ConcurrentChange: the table changes meanwhile.
     """
+    _check_clause("when_matched", when_matched, get_args(_Matched))
+    _check_clause("when_not_matched", when_not_matched, get_args(_NotMatched))
     target = _Target(df.sparkSession, uri)
     fields = list(target.identity if on is None else on)
+    if not fields:
+        raise Misuse("no column identifies matching rows", expected="at least one column in on", found="none")
     for name in fields:
         if name not in df.columns or name not in target.frame.columns:
             raise Misuse("no such column in both source and table", rule="TYP-007", found=name)
@@ -75,7 +82,8 @@ def merge_into(
         raise Misuse("deletes and inserts are two actions", expected="when_not_matched=None", found="both",
                      remedy="delete first, then insert")  # fmt: skip
     source, stored = df.alias("s"), target.frame.alias("t")
-    matching = [F.col(f"s.{name}") == F.col(f"t.{name}") for name in fields]
+    equal = Column.eqNullSafe if on is None else Column.__eq__
+    matching = [equal(F.col(f"s.{name}"), F.col(f"t.{name}")) for name in fields]
     matched, parts = source.join(stored, matching, "inner"), []
     if when_matched is not None:
         target.check_unique(matched)
@@ -95,6 +103,12 @@ def merge_into(
     if not parts:
         return None
     return target.write(parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]), "UPSERT", options)
+
+
+def _check_clause(name: str, given: object, known: Sequence[str]) -> None:
+    """Raises Misuse for a text that is no clause of a merge."""
+    if isinstance(given, str) and given not in known:
+        raise Misuse("unknown clause", expected=f"{' or '.join(known)}, a mapping, or None", found=f"{name}={given}")
 
 
 class _Target:

@@ -122,6 +122,27 @@ def test_merge_into(spark: Any, make_table: Make, table_type: str) -> None:
         hudi_spark.merge_into(source, table.uri, when_matched={"p": "s.p"})
 
 
+@pytest.mark.parametrize("identity", [{"partition": ("p",)}, {"record_key": ("id", "p")}], ids=["partition", "key"])
+def test_merge_into_finds_rows_without_a_value(spark: Any, make_table: Make, identity: dict[str, Any]) -> None:
+    """Rows with null in a partition column or in one of several key columns match. In other columns null matches nothing."""
+    table = make_table(**identity)
+    table.upsert(trips(trip("1", "a", 1), trip("2", "b", 1, "x")))
+    source = frame(spark, trips(trip("1", "z", 5), trip("2", "z", 5, "x"), trip("3", None, 5)))
+    hudi_spark.merge_into(source, table.uri, when_matched={"ts": "s.ts + t.ts"})
+    assert names(table) == {"1": "a", "2": "b", "3": None}
+    assert {row["id"]: row["ts"] for row in table.snapshot().to_pylist()} == {"1": 6, "2": 6, "3": 5}
+    hudi_spark.merge_into(source.where("id = '3'"), table.uri, on=["name"], when_matched="delete", when_not_matched=None)
+    hudi_spark.merge_into(source.where("id = '1'"), table.uri, when_matched="delete", when_not_matched=None)
+    assert names(table) == {"2": "b", "3": None}
+
+
+@pytest.mark.parametrize("wrong", [{"when_matched": "insert"}, {"when_not_matched": "update"}, {"on": []}])
+def test_merge_into_refuses_unknown_clauses(spark: Any, make_table: Make, wrong: dict[str, Any]) -> None:
+    """A text that is no clause, and a merge without columns to match."""
+    with pytest.raises(Misuse, match=r"unknown clause|no column"):
+        hudi_spark.merge_into(frame(spark, trips(trip("1"))), make_table().uri, **wrong)
+
+
 def test_update_and_delete_where(spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that satisfy a condition are changed; a write in between is a conflict, and nothing changes."""
     table = make_table(partition=("p",))
