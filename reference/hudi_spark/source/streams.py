@@ -39,7 +39,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             raise InvalidQuery("a stream has no end", rule="TYP-009", found=query["end"], remedy="leave the option out")
         self.uri, self.columns, self.arrow = uri, columns, arrow
         self.query = {**query, "query": "cdc" if query["query"] == "cdc" else "incremental"}
-        self.last: dict[str, Any] | None = None
+        self.last: str | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - PySpark's name
         """The option `begin`; without it a stream begins with all rows."""
@@ -49,18 +49,22 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         return {"completion": window.begin or "", "include": bool(self.query.get("include_begin"))}
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
-        """The completion of the write that completed last; the start if there is none after it."""
-        if self.last is not None:
-            return self.last
-        latest = open_shared(self.uri).timeline.latest
-        found = "" if latest is None else latest.completion or latest.requested
+        """The completion of the write that completed last; the start if there is none after it.
+
+        An offset never goes back: the begin of a stream may be in the future, and a restore removes the last writes.
+        """
+        found = self._last_completion() if self.last is None else self.last
         is_new = found > start["completion"] or (found == start["completion"] and start["include"])
         return {"completion": found, "include": False} if is_new else start
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - PySpark's name
         """Read up to what has completed now."""
+        self.last = self._last_completion()
+
+    def _last_completion(self) -> str:
+        """The completion of the write that completed last; less than every time if there is none."""
         latest = open_shared(self.uri).timeline.latest
-        self.last = {"completion": "" if latest is None else latest.completion or latest.requested, "include": False}
+        return "" if latest is None else latest.completion or latest.requested
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """One for each slice that changed between the offsets."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from reference_samples import TABLE_TYPES, names, trip, trips
 
-from hudi_reference import WritableTable, open_table
+from hudi_reference import WritableTable, open_table, restore
 from hudi_reference.errors import InvalidQuery, Misuse
 
 pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, whose PySpark is newer than that of other engines")
@@ -103,6 +103,31 @@ def test_a_stream_may_begin_at_an_instant(make_table: Make) -> None:
     for wrong in ({"end": begin}, {"query": "as-of", "as_of": begin}):
         with pytest.raises(InvalidQuery):
             offsets(table, **wrong)
+
+
+@pytest.mark.parametrize("all_at_once", [False, True])
+def test_a_stream_does_not_go_back(make_table: Make, all_at_once: bool) -> None:
+    """With a begin in the future, and after a restore that removed the last writes, a batch is empty and the offset stays."""
+    table = make_table()
+    first = table.insert(trips(trip("1")))
+    table.insert(trips(trip("2")))
+
+    def offset_after(start: dict[str, Any]) -> dict[str, Any]:
+        reader = offsets(table)
+        if all_at_once:
+            reader.prepareForTriggerAvailableNow()
+        end = reader.latestOffset(start, None)
+        assert batch(reader, start, end) == []
+        return end
+
+    later = offsets(table, begin="20991231000000000", include_begin=True).initialOffset()
+    assert offset_after(later) == later
+    end = offsets(table).latestOffset(offsets(table).initialOffset(), None)
+    restore(table, first)
+    assert offset_after(end) == end
+    table.insert(trips(trip("3")))
+    reader = offsets(table)
+    assert batch(reader, end, reader.latestOffset(end, None)) == ["3"]
 
 
 def test_a_batch_is_written_once(make_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
