@@ -5,8 +5,9 @@
     spark.read.format("hudi-reference").option("query", "cdc").option("begin", "20260101000000000").load(uri)
     CREATE TEMPORARY VIEW trips USING `hudi-reference` OPTIONS (path 'file:///data/trips')
 
-`source.options` has the options. Python reads every slice, with one partition for each. Spark passes filters, and no columns:
-`.schema(...)` or the option `columns` names fewer. `hudi_spark.read` lets Spark read base files and is faster.
+`source.options` has the options. Python reads every slice, with one partition for each. The options `columns` and `where`
+choose what is read; Spark passes no columns, and its filters only where `register` is told so. `hudi_spark.read` lets Spark read
+base files and is faster.
 """
 
 from collections.abc import MutableMapping
@@ -42,7 +43,7 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
-    """A table at the option `path`, for sessions without filter pushdown; see `register`."""
+    """A table at the option `path`; Spark evaluates the filters of a query. See `register`."""
 
     reader_class: type[PlainReader] = PlainReader
 
@@ -58,7 +59,7 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
     def schema(self) -> StructType:
         """The columns of the query; all columns of the table, meta columns first, unless the option `columns` names some."""
         plan = make_plan(self.uri, **read_arguments(self.options), native=False)
-        return spark_schema(plan.fields)
+        return spark_schema(plan.result)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the columns of `schema`."""
@@ -88,16 +89,19 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
 
 
 class PushingHudiReference(HudiReference):
-    """The same for sessions with filter pushdown. Spark refuses it without the setting."""
+    """The same with filter pushdown, for frames that are scanned once. Spark refuses it without the setting."""
 
     reader_class = PushingReader
 
 
-def register(spark: SparkSession) -> None:
+def register(spark: SparkSession, *, pushdown: bool = False) -> None:
     """Register the format and the table function `hudi_read` in a session.
 
-    Lets Spark push filters to the format (`spark.sql.python.filterPushdown.enabled`).
+    With `pushdown`, Spark pushes filters to the format (`spark.sql.python.filterPushdown.enabled`). Spark keeps what was pushed
+    last with the frame of `load`, or the view, and reads it for every other scan, too: a self-join, or a second query of this
+    frame, has wrong rows without an error. So use it only where each frame is loaded for one scan.
     """
-    spark.conf.set(PUSHDOWN, "true")
-    spark.dataSource.register(PushingHudiReference)
+    if pushdown:
+        spark.conf.set(PUSHDOWN, "true")
+    spark.dataSource.register(PushingHudiReference if pushdown else HudiReference)
     register_function(spark)

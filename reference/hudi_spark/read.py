@@ -137,6 +137,11 @@ class ReadPlan:
     timeline: Timeline
 
     @property
+    def result(self) -> pa.Schema:
+        """The columns of the result."""
+        return pa.schema([self.fields.field(name) for name in self.columns])
+
+    @property
     def parts(self) -> int:
         """The number of parts."""
         return len(self.merged) + len(self.native)

@@ -1,4 +1,6 @@
-"""Reading a table through the format: columns by `.schema(...)` or the option `columns`, filters as Spark pushes them."""
+"""Reading a table through the format: columns by `.schema(...)` or the option `columns`, filters by the option `where`, and as
+Spark pushes them.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,7 +31,8 @@ class PlainReader(DataSourceReader):  # type: ignore[misc]  # pyspark is not che
     @cached_property
     def plan(self) -> ReadPlan:
         """The plan of the query, with the filters that were pushed before."""
-        return make_plan(self.uri, **{**self.query, "columns": self.columns, "where": self.where}, native=False)
+        where = [*self.query.get("where", ()), *self.where]
+        return make_plan(self.uri, **{**self.query, "columns": self.columns, "where": where}, native=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Tasks get the plan without the list of slices. Spark pickles this object before it asks for the partitions."""

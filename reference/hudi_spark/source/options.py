@@ -4,10 +4,12 @@ An option that is not known is an error, because a query that ignores `as.of.ins
 """
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedTableFeature
+from hudi_reference.query.pruning.predicates import Comparison
 
 QUERY_TYPE, FORMAT = "hoodie.datasource.query.type", "hoodie.datasource.query.incremental.format"
 AS_OF = "as.of.instant"
@@ -23,6 +25,7 @@ _ARGUMENTS = {
     "include_begin": "include_begin",
     "schema_on_read": "schema_on_read", SCHEMA_ON_READ: "schema_on_read",
     "columns": "columns",
+    "where": "where",
 }  # fmt: skip
 #: Options that choose how a query is executed; the rows are the same, so they have no effect here.
 _WITHOUT_EFFECT = (
@@ -78,6 +81,8 @@ def read_arguments(options: Mapping[str, str]) -> dict[str, Any]:
             found[flag] = _is_true(flag, found[flag])
     if "columns" in found:
         found["columns"] = [name.strip() for name in found["columns"].split(",") if name.strip()]
+    if "where" in found:
+        found["where"] = _comparisons(found["where"])
     if found.get("begin") in _EARLIEST:
         found["begin"] = None  # the window is still that of an incremental query
     _name_query(found, given)
@@ -114,6 +119,15 @@ def _name_query(found: dict[str, Any], given: Mapping[str, str]) -> None:
     if form == "cdc" and found["query"] != "cdc":
         expected = f"{QUERY_TYPE}=incremental"
         raise InvalidQuery("only an incremental query has changes", expected=expected, found=found["query"])
+
+
+def _comparisons(text: str) -> list[Comparison]:
+    """The comparisons in a JSON list, as `[["city", "=", "rome"]]`. Raises InvalidQuery."""
+    try:
+        return [(str(name), str(operator), value) for name, operator, value in json.loads(text)]
+    except (ValueError, TypeError) as error:
+        expected = '[["city", "=", "rome"], ["ts", ">", 1]]'
+        raise InvalidQuery("the filters are not a list of comparisons", expected=expected, found=text) from error
 
 
 def _is_true(name: str, text: str) -> bool:

@@ -33,13 +33,13 @@ class HudiRead:
         for name, argument in given.items():
             if not argument.isConstantExpression or not isinstance(argument.value, str):
                 raise Misuse("an argument is not a constant text", expected=f"{name} => 'text'", found=str(argument.dataType))
-        return AnalyzeResult(spark_schema(_plan({name: argument.value for name, argument in given.items()}).fields))
+        return AnalyzeResult(spark_schema(_plan({name: argument.value for name, argument in given.items()}).result))
 
     def eval(self, **given: str) -> Iterator[tuple[Any, ...]]:
         """The rows, slice by slice."""
         plan = _plan(given)
         query: Callable[[Any], pa.Table] = plan.query
-        schema = arrow_schema_of(spark_schema(plan.fields))
+        schema = arrow_schema_of(spark_schema(plan.result))
         for part in plan.merged:
             rows = conform(query(part), schema, "rows for Spark")
             columns = [column.to_pylist(maps_as_pydicts="strict") for column in rows.columns]

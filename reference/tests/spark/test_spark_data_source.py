@@ -90,9 +90,19 @@ def test_hudis_own_options_read_what_they_name(source: Any, make_table: Make, ta
 
 
 def test_filters_are_pushed_and_prune(source: Any, make_table: Make) -> None:
-    """Comparisons of a WHERE clause reach the reference: the plan shows them, and damaged slices without such rows are not
-    read.
+    """Comparisons of a WHERE clause reach the reference if the session pushes them: the plan shows them, and damaged slices
+    without such rows are not read.
     """
+    before = source.conf.get("spark.sql.python.filterPushdown.enabled")
+    register(source, pushdown=True)
+    try:
+        _check_pushdown(source, make_table)
+    finally:
+        source.conf.set("spark.sql.python.filterPushdown.enabled", before)
+        register(source)
+
+
+def _check_pushdown(source: Any, make_table: Make) -> None:
     table = make_table(partition=("p",), ordering=("ts",))
     table.upsert(trips(*(trip(str(n), f"n{n}", n, f"p{n % 2}") for n in range(8))))
     [other] = [found for found in table.file_groups().latest_slices if found.partition == "p1"]
@@ -103,6 +113,42 @@ def test_filters_are_pushed_and_prune(source: Any, make_table: Make) -> None:
     assert "= p0" not in text and "> 2" not in text and "StartsWith(name" in text  # Spark evaluates the last one
     shown = hudi_spark.explain(table.uri, columns=["id"], where=[("p", "=", "p0")])
     assert "partitions 1 of 2" in shown and "slices     1 of 2" in shown and "columns    2 of 9: id, p" in shown
+
+
+def test_queries_of_one_frame_do_not_share_filters(source: Any, make_table: Make) -> None:
+    """A query without filters, with others, and a join of a frame with itself have the rows that they ask for, also if another
+    source of the session has pushdown.
+    """
+    table = make_table(partition=("p",))
+    table.upsert(trips(*(trip(str(n), "n", n, f"p{n % 2}") for n in range(10))))
+    before = source.conf.get("spark.sql.python.filterPushdown.enabled")
+    source.sql(f"CREATE TEMPORARY VIEW filtered_twice USING `hudi-reference` OPTIONS (path '{table.uri}')")
+    try:
+        for setting in ("false", "true"):
+            source.conf.set("spark.sql.python.filterPushdown.enabled", setting)
+            frame = source.read.format("hudi-reference").load(table.uri)
+            even, odd = frame.where("p = 'p0'"), frame.where("p = 'p1'")
+            assert (even.count(), frame.count(), odd.count(), even.count(), even.union(odd).count()) == (5, 10, 5, 5, 10)
+            pairs = frame.alias("a").where("a.p = 'p0'").join(frame.alias("b")).where("a.ts + 1 = b.ts")
+            assert {row[0] for row in pairs.select("b.id").collect()} == {"1", "3", "5", "7", "9"}
+            counts = "SELECT (SELECT count(*) FROM filtered_twice WHERE p = 'p1'), count(*) FROM filtered_twice"
+            assert [tuple(row) for row in source.sql(counts).collect()] == [(5, 10)]
+    finally:
+        source.conf.set("spark.sql.python.filterPushdown.enabled", before)
+
+
+def test_the_option_where_prunes(source: Any, make_table: Make) -> None:
+    """Slices without rows of the filter are not read, by the format and by the function; the filter adds no column."""
+    table = make_table(partition=("p",))
+    table.upsert(trips(*(trip(str(n), "n", n, f"p{n % 2}") for n in range(8))))
+    [other] = [found for found in table.file_groups().latest_slices if found.partition == "p1"]
+    (Path(table.uri.removeprefix("file://")) / other.path(other.base_file)).write_bytes(b"damaged")
+    options = {"columns": "id", "where": '[["p", "=", "p0"], ["ts", ">", 2]]'}
+    frame = source.read.format("hudi-reference").options(**options).load(table.uri)
+    assert {tuple(row) for row in frame.collect()} == {("4",), ("6",)}
+    arguments = ", ".join(f"{name} => '{value}'" for name, value in options.items())
+    found = source.sql(f"SELECT * FROM hudi_read(path => '{table.uri}', {arguments})").collect()
+    assert {tuple(row) for row in found} == {("4",), ("6",)}
 
 
 def test_without_pushdown_spark_filters(spark: Any, make_table: Make) -> None:

@@ -36,6 +36,10 @@ TYPE, FORMAT = "hoodie.datasource.query.type", "hoodie.datasource.query.incremen
         ({TYPE: "incremental", FORMAT: "cdc", BEGIN: "1"}, {"query": "cdc", "begin": "1"}),
         ({"query": "cdc", "end": "2"}, {"query": "cdc", "end": "2"}),
         ({"hoodie.schema.on.read.enable": "true"}, {"query": "snapshot", "schema_on_read": True}),
+        (
+            {"where": '[["p", "=", "x"], ["n", "in", [1, 2]]]'},
+            {"query": "snapshot", "where": [("p", "=", "x"), ("n", "in", [1, 2])]},
+        ),
         ({"columns": "id, fare"}, {"query": "snapshot", "columns": ["id", "fare"]}),
         ({"hoodie.metadata.enable": "false"}, {"query": "snapshot"}),
     ],
@@ -65,6 +69,9 @@ def test_an_unknown_option_is_an_error_with_the_name_that_is_meant() -> None:
         {TYPE: "read_optimized", "query": "snapshot"},
         {"as_of": "1", "as.of.instant": "2"},
         {"include_begin": "yes"},
+        {"where": "p = 'x'"},
+        {"where": '["p", "=", "x"]'},
+        {"where": "7"},
     ],
 )
 def test_contradictions_are_errors(options: dict[str, str]) -> None:
