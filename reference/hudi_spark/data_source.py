@@ -6,8 +6,8 @@
     CREATE TEMPORARY VIEW trips USING `hudi-reference` OPTIONS (path 'file:///data/trips')
 
 `source.options` has the options. Python reads every slice, with one partition for each. The options `columns` and `where`
-choose what is read; Spark passes no columns, and its filters only where `register` is told so. `hudi_spark.read` lets Spark read
-base files and is faster.
+choose what is read; Spark passes no columns, and its filters only where `register` is told so. `hudi_spark.read` lets Spark
+read base files and is faster.
 """
 
 from collections.abc import MutableMapping

@@ -3,7 +3,11 @@
 A test compares the list with the code of the reference. A setting that is not in it would have no effect, so it is refused.
 """
 
-#: Beginnings of names.
+from hudi_reference.locks.settings import SETTINGS as LOCKS
+from hudi_reference.records.keys.timestamp_keygen import OLD_PREFIX, PREFIX
+from hudi_reference.services.clustering.settings import NAMES as CLUSTERING
+
+#: Beginnings of names in the code of the reference.
 PREFIXES = (
     "hoodie.clustering.plan.strategy.",
     "hoodie.deltastreamer.keygen.timebased.",
@@ -26,6 +30,7 @@ NAMES = frozenset(
         "hoodie.bootstrap.index.type",
         "hoodie.bucket.index.hash.field",
         "hoodie.bucket.index.num.buckets",
+        "hoodie.bucket.index.partition.expressions",
         "hoodie.clean.commits.retained",
         "hoodie.clean.failed.writes.policy",
         "hoodie.clean.fileversions.retained",
@@ -62,6 +67,7 @@ NAMES = frozenset(
         "hoodie.datasource.write.commitmeta.key.prefix",
         "hoodie.datasource.write.drop.partition.columns",
         "hoodie.datasource.write.hive_style_partitioning",
+        "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled",
         "hoodie.datasource.write.partitionpath.urlencode",
         "hoodie.datasource.write.payload.class",
         "hoodie.datasource.write.precombine.field",
@@ -168,5 +174,16 @@ NAMES = frozenset(
         "hoodie.write.record.positions",
         "hoodie.write.set.null.for.missing.columns",
         "hoodie.write.update.as.delete.and.insert",
+    }
+)
+
+#: Beginnings of names with any end.
+OPEN = ("hoodie.record.merge.property.",)
+#: The other names that begin with one of `PREFIXES`.
+COMPOSED = frozenset(
+    {
+        *(name for setting in LOCKS for name in (setting.key, *setting.alternatives)),
+        *CLUSTERING,
+        *(name.replace(PREFIX, OLD_PREFIX) for name in NAMES if name.startswith(PREFIX)),
     }
 )

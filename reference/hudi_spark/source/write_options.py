@@ -1,6 +1,6 @@
 """The options of a write: operation, the properties of a table that it creates, and settings of the writer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -8,13 +8,14 @@ import pyarrow as pa
 
 from hudi_reference import WritableTable, create_table
 from hudi_reference.errors import Misuse, TableNotFound
-from hudi_reference.layout.merge_settings import SETTINGS
+from hudi_reference.layout.merge_settings import SETTINGS, MergeSettings
+from hudi_reference.layout.property_table import KEY_GENERATORS
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.from_arrow import avro_field
 from hudi_spark.arrow import with_times_in_microseconds
 from hudi_spark.read import open_shared, shared_uri
 from hudi_spark.source.options import check_known
-from hudi_spark.source.setting_names import NAMES, PREFIXES
+from hudi_spark.source.setting_names import COMPOSED, NAMES, OPEN
 
 Operation = Literal[
     "upsert", "insert", "bulk_insert", "delete", "partial_update", "insert_overwrite", "insert_overwrite_table",
@@ -49,7 +50,7 @@ WRITING = (
     *(name for names in _IDENTITY.values() for name in names),
     *_PROPERTIES,
     STREAM_ID,
-    *sorted(NAMES),
+    *sorted(NAMES | COMPOSED),
     "payload.class",
 )
 
@@ -69,17 +70,15 @@ class WriteOptions:
         """Read options. Raises Misuse for unknown and contradictory ones."""
         lower = {name if name.startswith("_") else name.lower(): value for name, value in options.items()}
         given = {name: value for name, value in lower.items() if name not in _OF_SPARK}
-        check_known((n for n in given if not n.startswith(("_", *PREFIXES))), WRITING)
-        operation = next((given[name].lower() for name in OPERATION if name in given), None)
+        check_known((n for n in given if not n.startswith(("_", *OPEN))), WRITING)
+        operation = _only("operation", {given[name].strip().lower() for name in OPERATION if name in given})
         if operation is not None and operation not in OPERATIONS:
             raise Misuse("unknown operation", expected=", ".join(OPERATIONS), found=operation)
         identity: dict[str, str] = {}
         for what, names in _IDENTITY.items():
-            said = {given[name] for name in names if name in given}
-            if len(said) > 1:
-                raise Misuse("two options contradict each other", expected=f"one {what}", found=", ".join(sorted(said)))
-            if said:
-                identity[what] = said.pop()
+            said = _only(what, {_FORMS.get(what, str.strip)(given[name]) for name in names if name in given})
+            if said is not None:
+                identity[what] = said
         named = {name for names in _IDENTITY.values() for name in names}
         properties = {_PROPERTIES.get(n, n): v for n, v in given.items() if n in _PROPERTIES or n.startswith("hoodie.table.")}
         properties = {name: value for name, value in properties.items() if name not in named}
@@ -97,9 +96,15 @@ class WriteOptions:
         fields = {"record_key": ",".join(stored.record_key), "partition": stored.get("hoodie.table.partition.fields") or ""}
         found = {
             **fields, "name": stored.get("hoodie.table.name"), "table_type": stored.get("hoodie.table.type"),
-            "version": str(stored.version),
+            "version": str(stored.version), "database": stored.get("hoodie.database.name"),
+            "hive_style": stored.get("hoodie.datasource.write.hive_style_partitioning") or "false",
+            "url_encode": stored.get("hoodie.datasource.write.partitionpath.urlencode") or "false",
+            "ordering": ",".join(stored.ordering_fields), "keygenerator": _generator_of(stored.get),
         }  # fmt: skip
         wanted = {**self.identity, **{name: ",".join(_split(self.identity[name])) for name in fields if name in self.identity}}
+        said = {"ordering": ",".join(MergeSettings.from_options(self.settings).ordering),
+                "keygenerator": _generator_of(self.properties.get)}  # fmt: skip
+        wanted |= {what: value for what, value in said.items() if value}
         for what, value in wanted.items():
             if found.get(what, value) != value:
                 raise Misuse(
@@ -121,8 +126,8 @@ class WriteOptions:
         fields = [one for one in with_times_in_microseconds(columns) if one.name not in META_COLUMNS]
         space = f"hoodie.{said['name']}.{said['name']}_record"
         keys = {name: _split(said.get(name, "")) for name in ("record_key", "partition")}
-        flags = {name: said[name].lower() == "true" for name in ("hive_style", "url_encode") if name in said}
-        kind = {"table_type": said["table_type"].upper()} if "table_type" in said else {}
+        flags = {name: said[name] == "true" for name in ("hive_style", "url_encode") if name in said}
+        kind = {"table_type": said["table_type"]} if "table_type" in said else {}
         number = {"version": int(said["version"])} if "version" in said else {}
         base = {"database": said["database"]} if "database" in said else {}
         chosen: dict[str, Any] = {**keys, **flags, **kind, **number, **base}
@@ -132,6 +137,37 @@ class WriteOptions:
 
 
 _OF_MERGING = frozenset(name for names in SETTINGS.values() for name in names)
+
+
+def _only(what: str, said: set[str]) -> str | None:
+    """The one value that options give, None if there is none. Raises Misuse for several."""
+    if len(said) > 1:
+        raise Misuse("two options contradict each other", expected=f"one {what}", found=", ".join(sorted(said)))
+    return said.pop() if said else None
+
+
+def _flag(text: str) -> str:
+    if text.strip().lower() not in ("true", "false"):
+        raise Misuse("a flag is true or false", expected="true or false", found=text)
+    return text.strip().lower()
+
+
+def _version(text: str) -> str:
+    if not text.strip().isdecimal():
+        raise Misuse("the table version is not a number", rule="PROP-006", expected="a table version", found=text)
+    return text.strip()
+
+
+#: How the values of an option are compared; other values as they are, without spaces around them.
+_FORMS: Mapping[str, Callable[[str], str]] = {
+    "table_type": lambda text: text.strip().upper(), "version": _version, "hive_style": _flag, "url_encode": _flag,
+}  # fmt: skip
+
+
+def _generator_of(get: Callable[[str], str | None]) -> str | None:
+    """The type of a key generator that properties name, by its type or its class."""
+    name, kind = get("hoodie.table.keygenerator.class"), get("hoodie.table.keygenerator.type")
+    return kind or next((kind for kind, known in KEY_GENERATORS.items() if known == name), name)
 
 
 def _split(text: str) -> tuple[str, ...]:

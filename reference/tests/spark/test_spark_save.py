@@ -78,13 +78,33 @@ def test_options_that_contradict_the_table_are_errors(make_table: Make) -> None:
         {"hoodie.datasource.write.table.type": "MERGE_ON_READ"},
         {"hoodie.datasource.write.partitionpath.field": "name"},
         {"hoodie.table.cdc.enabled": "true", "hoodie.table.base.file.format": "ORC"},
+        {"hoodie.datasource.write.hive_style_partitioning": "true"},
+        {"hoodie.datasource.write.partitionpath.urlencode": "true"},
+        {"hoodie.datasource.write.partitionpath.urlencode": "yes"},
+        {"hoodie.database.name": "other"},
+        {"hoodie.datasource.write.precombine.field": "ts"},
+        {"hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator"},
+        {"hoodie.write.table.version": "six"},
+        {"hoodie.datasource.write.operation": "upsert", "operation": "insert"},
+        {"hoodie.write.lock.providr": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"},
+        {"hoodie.clustering.plan.strategy.sort.colums": "ts"},
+        {"hoodie.keygen.timebased.output.dateformt": "yyyy"},
     ]:
         with pytest.raises(Misuse):
             assert WriteOptions.parse(wrong).table_at(table.uri) is None
     with pytest.raises(Misuse) as error:
         WriteOptions.parse({"hoodie.parquet.max.filesize": "1"})
     assert error.value.remedy == "did you mean hoodie.parquet.max.file.size?"
-    assert WriteOptions.parse({"hoodie.datasource.write.recordkey.field": "id"}).table_at(table.uri) is not None
+    for right in [
+        {"hoodie.datasource.write.recordkey.field": " id "},
+        {"hoodie.datasource.write.table.type": "copy_on_write"},
+        {"hoodie.datasource.write.hive_style_partitioning": "FALSE"},
+        {"hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.SimpleKeyGenerator"},
+        {"hoodie.write.lock.storage.heartbeat.poll.secs": "30"},
+        {"hoodie.deltastreamer.keygen.timebased.timestamp.type": "SCALAR"},
+        {"hoodie.record.merge.property.any": "1"},
+    ]:
+        assert WriteOptions.parse(right).table_at(table.uri) is not None
 
 
 def test_every_setting_of_the_reference_is_known() -> None:
