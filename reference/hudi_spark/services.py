@@ -7,7 +7,7 @@ writes the same file, and an execution that stopped can be repeated from the beg
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -28,6 +28,8 @@ from hudi_reference.write.preconditions import check_writable
 from hudi_spark.arrow import spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
+from hudi_spark.source.options import check_known
+from hudi_spark.source.setting_names import COMPOSED, NAMES, OPEN
 from hudi_spark.tasks import STATS, Batches, frame_of, unpickled
 
 Options = Mapping[str, str] | None
@@ -36,18 +38,25 @@ Options = Mapping[str, str] | None
 def schedule(uri: str, service: str, *, options: Options = None) -> str | None:
     """Plan `compaction`, `clustering`, `clean` or `index`, and publish the plan; its requested time, None without work.
 
-    Raises Misuse for another service, and what the service of the reference raises.
+    Raises Misuse for another service and for unknown options, and what the service of the reference raises.
     """
-    return _SERVICES[_known(service)].schedule(open_shared(uri), dict(options or {}))
+    return _SERVICES[_known(service)].schedule(_table(uri, options), dict(options or {}))
 
 
-def execute(spark: SparkSession, uri: str, service: str, requested: str) -> str:
+def execute(spark: SparkSession, uri: str, service: str, requested: str, *, options: Options = None) -> str:
     """Execute a published plan on the executors, from the beginning or after an execution that did not complete.
 
-    Returns its requested time. Raises Misuse if there is no such plan, and what the service of the reference raises.
+    `options` are settings by Hudi's names, as the lock that other writers of the table use. Returns the plan's requested time.
+    Raises Misuse if there is no such plan and for unknown options, and what the service of the reference raises.
     """
     with errors_of_executors():
-        return _SERVICES[_known(service)].execute(spark, open_shared(uri), requested)
+        return _SERVICES[_known(service)].execute(spark, _table(uri, options), requested)
+
+
+def _table(uri: str, options: Options) -> Table:
+    """The table, with these settings. Raises Misuse for an option that no writer or service has."""
+    check_known((name for name in options or {} if not name.startswith(OPEN)), sorted(NAMES | COMPOSED))
+    return replace(open_shared(uri), options=dict(options or {}))
 
 
 def run(spark: SparkSession, uri: str, service: str, *, options: Options = None) -> str | None:
@@ -55,9 +64,9 @@ def run(spark: SparkSession, uri: str, service: str, *, options: Options = None)
     done = None
     for pending in pending_of(open_shared(uri).timeline, _SERVICES[_known(service)].action):
         with suppress(ConcurrentChange):  # the plan of a clustering was withdrawn
-            done = execute(spark, uri, service, pending.requested)
+            done = execute(spark, uri, service, pending.requested, options=options)
     requested = schedule(uri, service, options=options)
-    return done if requested is None else execute(spark, uri, service, requested)
+    return done if requested is None else execute(spark, uri, service, requested, options=options)
 
 
 @dataclass(kw_only=True)

@@ -9,7 +9,8 @@ import pytest
 from reference_samples import TABLE_TYPES, names, trip, trips
 
 from hudi_reference import WritableTable, open_table
-from hudi_reference.errors import ConcurrentChange, InvalidRows, Misuse, TableExists, TableNotFound
+from hudi_reference.errors import ConcurrentChange, InvalidRows, LockNotObtained, Misuse, TableExists, TableNotFound
+from hudi_reference.locks import hold_lock, lock_for
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
@@ -209,3 +210,26 @@ def test_services_run_on_the_executors(spark: Any, make_table: Make) -> None:
     assert not table.timeline.pending
     with pytest.raises(Misuse, match="no such service"):
         hudi_spark.services.run(spark, table.uri, "vacuum")
+
+
+def test_services_take_the_lock_of_the_settings(spark: Any, make_table: Make) -> None:
+    """A plan is neither published nor completed while another writer holds the lock; misspelt settings are refused."""
+    table = make_table(table_type="MERGE_ON_READ", ordering=("ts",))
+    for time in (1, 2):
+        table.upsert(trips(trip("1", "a", time)))
+    options = {
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+        "hoodie.write.lock.wait_time_ms": "1",
+        "hoodie.write.lock.client.num_retries": "0",
+    }
+    requested = hudi_spark.services.schedule(table.uri, "compaction", options=options)
+    assert requested is not None
+    with hold_lock(lock_for(table.storage, "trips", options, table.clock), "another writer"):
+        with pytest.raises(LockNotObtained):
+            hudi_spark.services.schedule(table.uri, "clean", options=options)
+        with pytest.raises(LockNotObtained):
+            hudi_spark.services.execute(spark, table.uri, "compaction", requested, options=options)
+    assert len(table.timeline.pending) == 1
+    with pytest.raises(Misuse, match="unknown option"):
+        hudi_spark.services.run(spark, table.uri, "clean", options={"hoodie.cleaner.commits.retained": "1"})
+    assert hudi_spark.services.execute(spark, table.uri, "compaction", requested, options=options) == requested
