@@ -36,7 +36,7 @@ from hudi_spark.source.staged import Stage, StagedWriter
 from hudi_spark.source.streams import StreamReader, StreamWriter, name_of_stream
 from hudi_spark.source.table_function import register_function
 from hudi_spark.source.write_options import Operation, WriteOptions
-from hudi_spark.write import places_by_lookup
+from hudi_spark.write import places_by_lookup, speculates, speculation
 
 #: The setting under which Spark passes filters to a Python source.
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
@@ -46,6 +46,8 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
     """A table at the option `path`; Spark evaluates the filters of a query. See `register`."""
 
     reader_class: type[PlainReader] = PlainReader
+    #: Whether the session that registered the format has speculative tasks. Spark does not tell a Python source.
+    speculates = False
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
@@ -82,6 +84,8 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
         return StreamWriter(table, operation, name_of_stream(self.options), Stage.of(table, incoming))
 
     def _target(self, schema: StructType, overwrite: bool) -> tuple[WritableTable, Operation, pa.Schema]:
+        if self.speculates:
+            raise speculation()
         asked, incoming = WriteOptions.parse(self.options), arrow_schema_of(schema)
         table = asked.table_at(self.uri) or create_for(asked, self.uri, incoming)
         check_unchanged(table.properties, asked.settings)
@@ -103,5 +107,6 @@ def register(spark: SparkSession, *, pushdown: bool = False) -> None:
     """
     if pushdown:
         spark.conf.set(PUSHDOWN, "true")
-    spark.dataSource.register(PushingHudiReference if pushdown else HudiReference)
+    chosen = PushingHudiReference if pushdown else HudiReference
+    spark.dataSource.register(type(chosen.__name__, (chosen,), {"speculates": True}) if speculates(spark) else chosen)
     register_function(spark)

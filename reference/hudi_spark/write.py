@@ -15,7 +15,7 @@ from functools import reduce
 
 import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType
 
 from hudi_reference import Table
@@ -298,8 +298,19 @@ def places_by_lookup(table: Table) -> bool:
 def _check_no_speculation(df: DataFrame) -> None:
     """Raises Misuse: a speculative attempt may store files after the driver has deleted those of failed attempts."""
     check_session(df.sparkSession)
-    if df.sparkSession.sparkContext.getConf().get("spark.speculation", "false") == "true":
-        raise Misuse(
-            "speculative tasks could add files to a completed commit",
-            rule="TL-036", expected="spark.speculation=false", found="true", remedy="write from a session without speculation",
-        )  # fmt: skip
+    if speculates(df.sparkSession):
+        raise speculation()
+
+
+def speculates(spark: SparkSession) -> bool:
+    """Whether the session may run attempts of one task at the same time."""
+    settings = spark.sparkContext.getConf() if hasattr(spark, "_jsparkSession") else spark.conf  # of Spark Connect
+    return bool(settings.get("spark.speculation", "false") == "true")
+
+
+def speculation() -> Misuse:
+    """The error for a write in such a session."""
+    return Misuse(
+        "speculative tasks could add files to a completed commit",
+        rule="TL-036", expected="spark.speculation=false", found="true", remedy="write from a session without speculation",
+    )  # fmt: skip

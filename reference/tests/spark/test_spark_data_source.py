@@ -248,6 +248,24 @@ def test_invalid_writes_are_refused(source: Any, make_table: Make) -> None:
     assert not table.timeline.instants
 
 
+def test_speculative_tasks_do_not_write_through_the_format(source: Any, make_table: Make) -> None:
+    """An attempt that still writes while the driver completes the commit would add its rows once more. Reading goes on."""
+    table = make_table()
+    table.insert(trips(trip("1")))
+    source.sparkContext._conf.set("spark.speculation", "true")
+    try:
+        register(source)
+        for operation in ("insert", "upsert"):
+            rows = source.createDataFrame(trips(trip("2"))).write.format("hudi-reference").option("operation", operation)
+            with pytest.raises(Misuse, match="speculative"), hudi_spark.errors_of_executors():
+                rows.mode("append").save(table.uri)
+        assert source.read.format("hudi-reference").load(table.uri).count() == 1
+    finally:
+        source.sparkContext._conf.set("spark.speculation", "false")
+        register(source)
+    assert len(table.timeline.instants) == 1
+
+
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
 def test_writers_upsert_delete_and_overwrite(source: Any, make_table: Make, table_type: str) -> None:
     """Rows of one key in several tasks are merged; each write is one action, and no stored rows are left."""
