@@ -28,8 +28,7 @@ from hudi_reference.write.preconditions import check_writable
 from hudi_spark.arrow import spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
-from hudi_spark.source.options import check_known
-from hudi_spark.source.setting_names import COMPOSED, NAMES, OPEN
+from hudi_spark.source.setting_names import check_settings
 from hudi_spark.tasks import STATS, Batches, frame_of, unpickled
 
 Options = Mapping[str, str] | None
@@ -55,7 +54,7 @@ def execute(spark: SparkSession, uri: str, service: str, requested: str, *, opti
 
 def _table(uri: str, options: Options) -> Table:
     """The table, with these settings. Raises Misuse for an option that no writer or service has."""
-    check_known((name for name in options or {} if not name.startswith(OPEN)), sorted(NAMES | COMPOSED))
+    check_settings(options or {})
     return replace(open_shared(uri), options=dict(options or {}))
 
 

@@ -3,13 +3,13 @@
 An option that is not known is an error, because a query that ignores `as.of.instant` would answer with other rows.
 """
 
-import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedTableFeature
 from hudi_reference.query.pruning.predicates import Comparison
+from hudi_spark.source.setting_names import check_known
 
 QUERY_TYPE, FORMAT = "hoodie.datasource.query.type", "hoodie.datasource.query.incremental.format"
 AS_OF = "as.of.instant"
@@ -87,16 +87,6 @@ def read_arguments(options: Mapping[str, str]) -> dict[str, Any]:
         found["begin"] = None  # the window is still that of an incremental query
     _name_query(found, given)
     return found
-
-
-def check_known(given: Iterable[str], known: Iterable[str]) -> None:
-    """Raises Misuse for a name that is not known, with the known name that is most like it."""
-    names = tuple(known)
-    for name in given:
-        if name not in names:
-            like = difflib.get_close_matches(name, names, 1, 0.6)
-            meant = f"did you mean {like[0]}?" if like else "see docs/spark-engine.md for the options"
-            raise Misuse("unknown option", expected=", ".join(names), found=name, remedy=meant)
 
 
 def _name_query(found: dict[str, Any], given: Mapping[str, str]) -> None:

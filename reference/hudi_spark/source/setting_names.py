@@ -3,6 +3,10 @@
 A test compares the list with the code of the reference. A setting that is not in it would have no effect, so it is refused.
 """
 
+import difflib
+from collections.abc import Iterable
+
+from hudi_reference.errors import Misuse
 from hudi_reference.locks.settings import SETTINGS as LOCKS
 from hudi_reference.records.keys.timestamp_keygen import OLD_PREFIX, PREFIX
 from hudi_reference.services.clustering.settings import NAMES as CLUSTERING
@@ -177,8 +181,8 @@ NAMES = frozenset(
     }
 )
 
-#: Beginnings of names with any end.
-OPEN = ("hoodie.record.merge.property.",)
+#: Beginnings of names with any end: those of merging, and of entries of commit metadata.
+FREE = ("hoodie.record.merge.property.", "_")
 #: The other names that begin with one of `PREFIXES`.
 COMPOSED = frozenset(
     {
@@ -187,3 +191,19 @@ COMPOSED = frozenset(
         *(name.replace(PREFIX, OLD_PREFIX) for name in NAMES if name.startswith(PREFIX)),
     }
 )
+SETTINGS_OF_WRITERS = (*sorted(NAMES | COMPOSED), "payload.class")
+
+
+def check_settings(options: Iterable[str]) -> None:
+    """Raises Misuse for a setting that no writer or service has."""
+    check_known((name for name in options if not name.startswith(FREE)), SETTINGS_OF_WRITERS)
+
+
+def check_known(given: Iterable[str], known: Iterable[str]) -> None:
+    """Raises Misuse for a name that is not known, with the known name that is most like it."""
+    names = tuple(known)
+    for name in given:
+        if name not in names:
+            like = difflib.get_close_matches(name, names, 1, 0.6)
+            meant = f"did you mean {like[0]}?" if like else "see docs/spark-engine.md for the options"
+            raise Misuse("unknown option", expected=", ".join(names), found=name, remedy=meant)

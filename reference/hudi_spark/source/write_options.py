@@ -14,8 +14,7 @@ from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.from_arrow import avro_field
 from hudi_spark.arrow import with_times_in_microseconds
 from hudi_spark.read import open_shared, shared_uri
-from hudi_spark.source.options import check_known
-from hudi_spark.source.setting_names import COMPOSED, NAMES, OPEN
+from hudi_spark.source.setting_names import FREE, SETTINGS_OF_WRITERS, check_known
 
 Operation = Literal[
     "upsert", "insert", "bulk_insert", "delete", "partial_update", "insert_overwrite", "insert_overwrite_table",
@@ -50,8 +49,7 @@ WRITING = (
     *(name for names in _IDENTITY.values() for name in names),
     *_PROPERTIES,
     STREAM_ID,
-    *sorted(NAMES | COMPOSED),
-    "payload.class",
+    *SETTINGS_OF_WRITERS,
 )
 
 
@@ -70,7 +68,7 @@ class WriteOptions:
         """Read options. Raises Misuse for unknown and contradictory ones."""
         lower = {name if name.startswith("_") else name.lower(): value for name, value in options.items()}
         given = {name: value for name, value in lower.items() if name not in _OF_SPARK}
-        check_known((n for n in given if not n.startswith(("_", *OPEN))), WRITING)
+        check_known((n for n in given if not n.startswith(FREE)), WRITING)
         operation = _only("operation", {given[name].strip().lower() for name in OPERATION if name in given})
         if operation is not None and operation not in OPERATIONS:
             raise Misuse("unknown operation", expected=", ".join(OPERATIONS), found=operation)
