@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.types as pt
 from pyspark.errors import PySparkTypeError
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType, TimestampNTZType, TimestampType
 
 from hudi_reference.errors import UnsupportedSchema
+from hudi_reference.query.table import Table
+from hudi_reference.schema.avro import arrow_schema
 from hudi_reference.schema.evolution import conform
 
 #: Rows of one batch for the JVM.
@@ -52,6 +54,19 @@ def _in_microseconds(field: pa.Field) -> pa.Field:
 def arrow_schema_of(schema: StructType) -> pa.Schema:
     """The Arrow columns in which Spark exchanges rows of `schema`: timestamps in microseconds and UTC."""
     return to_arrow_schema(schema, timezone="UTC")
+
+
+def times_of_other_kind(incoming: StructType, table: Table) -> dict[str, DataType]:
+    """The timestamps that the table has with a zone where `incoming` has none, or the other way, with their types there.
+
+    Spark converts these by the time zone of the session, Arrow in UTC.
+    """
+    found = {one.name: type(one.dataType) for one in incoming if isinstance(one.dataType, TimestampType | TimestampNTZType)}
+    if not found:
+        return {}
+    stored = ((one.name, one.type) for one in arrow_schema(table.view().schema) if pt.is_timestamp(one.type))
+    wanted = {name: TimestampNTZType() if kind.tz is None else TimestampType() for name, kind in stored if name in found}
+    return {name: kind for name, kind in wanted.items() if type(kind) is not found[name]}
 
 
 def batches(rows: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

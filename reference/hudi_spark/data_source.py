@@ -25,8 +25,9 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from hudi_reference import WritableTable
+from hudi_reference.errors import InvalidRows
 from hudi_reference.layout.merge_settings import check_unchanged
-from hudi_spark.arrow import arrow_schema_of, spark_schema
+from hudi_spark.arrow import arrow_schema_of, spark_schema, times_of_other_kind
 from hudi_spark.read import make_plan
 from hudi_spark.save import create_for, operation_of
 from hudi_spark.source.append import Appender
@@ -89,6 +90,12 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
         asked, incoming = WriteOptions.parse(self.options), arrow_schema_of(schema)
         table = asked.table_at(self.uri) or create_for(asked, self.uri, incoming)
         check_unchanged(table.properties, asked.settings)
+        if others := times_of_other_kind(schema, table):
+            name, kind = next(iter(others.items()))
+            raise InvalidRows(
+                f"the column {name} does not fit the table", rule="LF-038", expected=kind.simpleString(),
+                found=schema[name].dataType.simpleString(), remedy="cast the column: Spark knows the time zone of the session",
+            )  # fmt: skip
         return replace(table, options=dict(asked.settings)), operation_of(asked, table, overwrite=overwrite), incoming
 
 

@@ -42,7 +42,7 @@ from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import PARTITION, Intake
 from hudi_reference.write.write import MOVES_KEY, begin_write, replaced_slices, run_with_retries, write
 from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
-from hudi_spark.arrow import arrow_schema_of, spark_schema
+from hudi_spark.arrow import arrow_schema_of, spark_schema, times_of_other_kind
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
 from hudi_spark.source.setting_names import check_settings
@@ -116,6 +116,7 @@ def _run_write(
     table = replace(open_shared(uri, mergers), options=dict(options or {}))
     check_unchanged(table.properties, table.options)
     _check_no_speculation(df)
+    df = df.withColumns({name: F.col(name).cast(kind) for name, kind in times_of_other_kind(df.schema, table).items()})
     if not places_by_lookup(table):
         return write(table, operation, rows_on_driver(df))
     return run_with_retries(table, lambda: carry_out(_Write.for_operation(df, table, operation)))

@@ -1,5 +1,6 @@
 """The reference reads the rows that hudi_spark writes, and no other rows become visible."""
 
+import datetime
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -197,6 +198,34 @@ def test_tables_with_unsupported_features_are_refused(spark: Any, make_table: Ma
         hudi_spark.upsert(frame(spark, trips(trip("1"))), table.uri)
     with pytest.raises(Misuse):
         hudi_spark.upsert(frame(spark, trips(trip("1"))), "memory:///t")
+
+
+TIMES: dict[str, Any] = {
+    "type": "record", "name": "times",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "local", "type": ["null", {"type": "long", "logicalType": "local-timestamp-micros"}], "default": None},
+        {"name": "instant", "type": ["null", {"type": "long", "logicalType": "timestamp-micros"}], "default": None},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", ["upsert", "bulk_insert"])
+def test_timestamps_are_converted_in_the_zone_of_the_session(spark: Any, make_table: Make, operation: str) -> None:
+    """A timestamp for a column of local times, and the other way, is what Spark shows; the format refuses what it cannot convert."""
+    table = make_table(schema=TIMES)
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        rows = spark.sql("SELECT '1' id, timestamp'2026-01-01 03:00:00' local, timestamp_ntz'2026-01-01 03:00:00' instant")
+        getattr(hudi_spark, operation)(rows, table.uri)
+        hudi_spark.register(spark)
+        with pytest.raises(InvalidRows, match="time zone of the session"), hudi_spark.errors_of_executors():
+            rows.write.format("hudi-reference").mode("append").option("operation", operation).save(table.uri)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    [row] = table.snapshot(["local", "instant"]).to_pylist()
+    assert row["local"] == datetime.datetime(2026, 1, 1, 3)
+    assert row["instant"] == datetime.datetime(2025, 12, 31, 18, tzinfo=datetime.UTC)
 
 
 @pytest.mark.parametrize("operation", ["upsert", "delete", "delete_partition", "insert_overwrite"])
