@@ -45,7 +45,6 @@ from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, Write
 from hudi_spark.arrow import arrow_schema_of, spark_schema, times_of_other_kind
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
-from hudi_spark.source.setting_names import check_settings
 from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, check_session, frame_of
 
 #: Settings of the writer by Hudi's names.
@@ -86,7 +85,6 @@ def insert_overwrite_table(df: DataFrame, uri: str, *, options: Options = None, 
 
 def delete_partition(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
     """Remove all rows of the partitions of these rows, of which only the partition columns matter; the requested time."""
-    check_settings(options or {})
     table = replace(open_shared(uri, mergers), options=dict(options or {}))
     fields = dict.fromkeys(field.partition(".")[0] for field in table.properties.partition_fields)
     return table.delete_partitions(partitions_of(table, rows_on_driver(df.select(*fields).distinct())))
@@ -112,7 +110,6 @@ def _run_write(
 
     Raises the errors of the reference for invalid rows, settings and tables.
     """
-    check_settings(options or {})
     table = replace(open_shared(uri, mergers), options=dict(options or {}))
     check_unchanged(table.properties, table.options)
     _check_no_speculation(df)

@@ -228,15 +228,6 @@ def test_timestamps_are_converted_in_the_zone_of_the_session(spark: Any, make_ta
     assert row["instant"] == datetime.datetime(2025, 12, 31, 18, tzinfo=datetime.UTC)
 
 
-@pytest.mark.parametrize("operation", ["upsert", "delete", "delete_partition", "insert_overwrite"])
-def test_unknown_settings_are_refused(spark: Any, make_table: Make, operation: str) -> None:
-    """A misspelt setting is not ignored."""
-    table = make_table(partition=("p",))
-    with pytest.raises(Misuse, match=r"did you mean hoodie\.parquet\.max\.file\.size"):
-        getattr(hudi_spark, operation)(frame(spark, trips(trip("1"))), table.uri, options={"hoodie.parquet.max.filesize": "1"})
-    assert not table.timeline.instants
-
-
 def test_speculative_tasks_are_refused(spark: Any, make_table: Make) -> None:
     """An attempt that still writes while the driver completes the commit would add its rows once more."""
     table = make_table()
