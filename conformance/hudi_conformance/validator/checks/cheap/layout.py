@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import NOT_READ, Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.errors import HudiError
+from hudi_reference.errors import HudiError, StorageFault
 from hudi_reference.files.base.parquet import parquet_footer
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.metadata_settings import USABLE
@@ -161,7 +161,11 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
 
 def _metafile(table: StoredTable, partition: str, path: str, last: str) -> Iterator[Finding]:
     """The depth and the time in a partition metadata file; `last` is the last requested time of the table."""
-    entries = _entries_of_metafile(table, path)
+    try:
+        entries = _entries_of_metafile(table, path)
+    except StorageFault as error:
+        yield finding_of(error, "wrong-answers", NOT_READ, rule="LAY-003", path=path)
+        return
     if entries is None:
         return
     depth, time = entries.get("partitionDepth"), entries.get("commitTime")
@@ -175,7 +179,10 @@ def _metafile(table: StoredTable, partition: str, path: str, last: str) -> Itera
 
 
 def _entries_of_metafile(table: StoredTable, path: str) -> Mapping[str, str] | None:
-    """The entries of a partition metadata file: properties, or those of a footer; none of a damaged file, None of ORC."""
+    """The entries of a partition metadata file: properties, or those of a footer; none of a damaged file, None of ORC.
+
+    Raises StorageFault.
+    """
     try:
         if path.endswith(PARTITION_METAFILE):
             return load(table.storage.get(path), path)
@@ -184,6 +191,8 @@ def _entries_of_metafile(table: StoredTable, path: str) -> Mapping[str, str] | N
         with parquet_footer(table.storage, path) as footer:
             found = footer.metadata or {}
         return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found.items()}
+    except StorageFault:
+        raise
     except (HudiError, FileNotFoundError):
         return {}
 
