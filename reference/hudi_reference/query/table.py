@@ -72,7 +72,9 @@ class View:
         dropped = dropped_columns(properties) if properties.is_set(DROP_KEY) else None
         schema = self.schema if dropped is None else dropped.added_to(self.schema)
         columns = arrow_schema(with_meta_columns(schema))
-        has_keys, values = properties.populates_meta_fields, partition_values(properties, columns)
+        has_keys = properties.populates_meta_fields
+        fills_fields = has_keys and properties.is_merge_on_read
+        values = partition_values(properties, columns) if fills_fields or not has_keys else None
         return SliceReader(
             storage=table.storage,
             scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files(), table.checks),
@@ -85,7 +87,7 @@ class View:
             may_keep_names=not properties.was_created_at_version_8,
             file_ids=frozenset(file_id for _, file_id in self.groups.groups),
             partition_values=None if has_keys else values,
-            known_fields=known_fields(properties, values) if has_keys and properties.is_merge_on_read else None,
+            known_fields=known_fields(properties, values) if fills_fields else None,
             checks=table.checks,
         )
 

@@ -52,6 +52,8 @@ class KeyFields:
         found = rows.filter(lacking)
         values = [self._values(key) for key in found.column(KEY).to_pylist()]
         is_told = pa.array([any(one) for one in values], pa.bool_())
+        if not is_told.true_count:
+            return rows
         others = {} if self.partition_values is None else self.partition_values(partition)
         told = self._complete(found.filter(is_told), [one for one in values if any(one)], others)
         if told is None:
@@ -61,7 +63,7 @@ class KeyFields:
     def _complete(self, rows: pa.Table, keys: Sequence[Sequence[str | None]], others: Mapping[str, Any]) -> pa.Table | None:
         """The rows with these texts in their key fields, and other values; None if they had other record keys then."""
         found = rows
-        for name, texts in zip(self.generator.fields, zip(*keys, strict=True), strict=False):
+        for name, texts in zip(self.generator.fields, zip(*keys, strict=True), strict=True):
             found = _with_column(found, name, _converted(pa.array(texts, pa.string()), found.schema.field(name).type))
         for name, value in others.items():
             if name in found.column_names and name not in self.generator.fields:
@@ -71,7 +73,7 @@ class KeyFields:
             made = self.generator.keys(found)
         except HudiError:
             return None
-        return found if len(rows) and made.equals(rows.column(KEY).combine_chunks().cast(made.type)) else None
+        return found if made.equals(rows.column(KEY).combine_chunks().cast(made.type)) else None
 
     def _values(self, key: str) -> Sequence[str | None]:
         """The texts of the fields in a key; None where it does not tell them."""

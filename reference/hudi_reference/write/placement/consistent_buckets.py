@@ -10,7 +10,7 @@ A clustering that splits or merges buckets adds metadata with its own instant; i
 import hashlib
 import json
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -173,20 +173,26 @@ class ConsistentLookup:
         located = []
         for partition, rows in incoming.by_partition():
             nodes = self._nodes(partition, view.timeline)
-            values = pa.array([node.value for node in nodes], pa.int64()).to_numpy()
-            hashes = [hash_of(values_of_key(key, self.fields)) for key in rows.column(KEY).to_pylist()]
-            places = values.searchsorted(hashes) % len(nodes)  # a hash above all ranges belongs to the first one
-            for place in sorted(set(places.tolist())):
+            places = self._places(nodes, rows.column(KEY).to_pylist())
+            for place in sorted(set(places)):
                 new = FileSlice(partition, nodes[place].file_id, "")
                 if new.group in used_up:
                     raise _unsupported_replacement(new)
                 located.append((known.get(new.group, new), rows.filter(pc.equal(pa.array(places), place))))
         return Located(located, ())
 
-    def holds(self, found: FileSlice, key: str) -> bool:
-        """Whether a key belongs to the file group of a slice. Raises as `load_nodes` does."""
-        value, nodes = hash_of(values_of_key(key, self.fields)), self._nodes(found.partition, self.table.timeline)
-        return next((node for node in nodes if value <= node.value), nodes[0]).file_id == found.file_id
+    def foreign_key(self, found: FileSlice, keys: Sequence[str]) -> str | None:
+        """The first of the keys that belongs to another file group than that of a slice. Raises as `load_nodes` does."""
+        nodes = self._nodes(found.partition, self.table.timeline)
+        places = zip(keys, self._places(nodes, keys), strict=True)
+        return next((key for key, place in places if nodes[place].file_id != found.file_id), None)
+
+    def _places(self, nodes: Sequence[Node], keys: Sequence[str]) -> list[int]:
+        """The number of the range of each key."""
+        values = pa.array([node.value for node in nodes], pa.int64()).to_numpy()
+        hashes = [hash_of(values_of_key(key, self.fields)) for key in keys]
+        places: list[int] = (values.searchsorted(hashes) % len(nodes)).tolist()  # a hash above all ranges is in the first one
+        return places
 
     def _nodes(self, partition: str, timeline: Timeline) -> tuple[Node, ...]:
         found = load_nodes(self.table.storage, partition, timeline)

@@ -82,8 +82,8 @@ def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool 
 class Placement(Protocol):
     """A bucket index: the file groups to which keys belong."""
 
-    def holds(self, found: FileSlice, key: str) -> bool:
-        """Whether a key belongs to the file group of a slice. Raises HudiError if that cannot be told."""
+    def foreign_key(self, found: FileSlice, keys: Sequence[str]) -> str | None:
+        """The first of the keys that belongs to another file group than a slice. Raises HudiError if that is unknown."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,10 @@ class BucketLookup:
                 located.append((known.get((partition, bucket_prefix(new.file_id)), new), in_bucket))
         return Located(located, ())
 
-    def holds(self, found: FileSlice, key: str) -> bool:
-        """Whether a key belongs to the file group of a slice."""
-        return bucket_of_key(key, self.fields, self.buckets) == int(bucket_prefix(found.file_id))
+    def foreign_key(self, found: FileSlice, keys: Sequence[str]) -> str | None:
+        """The first of the keys that belongs to another bucket than that of a slice."""
+        bucket = int(bucket_prefix(found.file_id))
+        return next((key for key in keys if bucket_of_key(key, self.fields, self.buckets) != bucket), None)
 
     def _new_id(self, partition: str, bucket: int, used_up: Collection[GroupId]) -> str:
         """The id of a new file group of a bucket, which no replaced group had."""
@@ -145,9 +146,9 @@ def check_clustered(buckets: Placement, located: Located, groups: FileGroups, re
     clusterings = {instant.requested for instant, commit in groups.commits.items() if commit.operation == "CLUSTER"}
     for found in groups.latest_slices if clusterings else ():
         if found.base_instant in clusterings and (found.partition in begins or found.group in changed):
-            for key in reader.current_keys(found).to_pylist():
-                if not buckets.holds(found, key):
-                    raise _misplaced(found, "the keys of one bucket", f"the key {key}, of another bucket")
+            key = buckets.foreign_key(found, reader.current_keys(found).to_pylist())
+            if key is not None:
+                raise _misplaced(found, "the keys of one bucket", f"the key {key}, of another bucket")
 
 
 def _misplaced(found: FileSlice, expected: str, stored: str) -> MalformedTable:

@@ -20,6 +20,9 @@ from hudi_reference.services.clustering.plan_record import parse_clustering_plan
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
+#: A slice, and the keys of its rows.
+Keys = tuple[FileSlice, list[str]]
+
 
 def clusterings_of(table: StoredTable) -> Sequence[Instant]:
     """The completed clusterings of the active timeline, by requested time."""
@@ -42,19 +45,20 @@ def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> It
         made = [(stat.partition, stat.file_id) for stat in commit.stats if stat.partition == partition]
         after = [_slice_of(groups.get(group), instant) for group in made]
         try:
-            old, new = _counted(table, before), _counted(table, after)
-            moved = _moved(table, instant, partition, before, after, tally) if old and new else None
+            read, written = _keys_of(table, before), _keys_of(table, after)
         except MissingDataFile:
             raise
         except HudiError:
             continue  # the check of file groups reports it
-        if moved is not None:
-            yield moved
-        if old is not None and new is not None:
-            tally.looked("TL-011", at=old.total())
-            yield from _compared(table, instant, partition, old, new)
-            if old and old == new and table.opened.can_merge and not table.opened.had_version_6:
-                yield from _other_values(table, instant, partition, before, after)
+        if read is None or written is None:
+            continue
+        old, new = (Counter(key for _, keys in part for key in keys) for part in (read, written))
+        if old and new:
+            yield from _moved(table, instant, partition, read, written, tally)
+        tally.looked("TL-011", at=old.total())
+        yield from _compared(table, instant, partition, old, new)
+        if old and old == new and table.opened.can_merge and not table.opened.had_version_6:
+            yield from _other_values(table, instant, partition, before, after)
 
 
 def _compared(table: StoredTable, instant: Instant, partition: str, old: Counter[str], new: Counter[str]) -> Iterator[Finding]:
@@ -74,31 +78,24 @@ def _compared(table: StoredTable, instant: Instant, partition: str, old: Counter
 
 
 def _moved(
-    table: StoredTable, instant: Instant, partition: str,
-    before: Sequence[FileSlice | None], after: Sequence[FileSlice | None], tally: Tally,
-) -> Finding | None:  # fmt: skip
-    """LAY-021: a key that the clustering moved to another bucket. Raises HudiError."""
-    old, new = ([one for one in slices if one is not None] for slices in (before, after))
-    if not all(BUCKET_FILE_ID.fullmatch(one.file_id) for one in (*old, *new)):
-        return None
-    bucket_before = {key: bucket_prefix(one.file_id) for one in old for key in _keys(table, one)}
+    table: StoredTable, instant: Instant, partition: str, read: Sequence[Keys], written: Sequence[Keys], tally: Tally
+) -> Iterator[Finding]:
+    """LAY-021: a key that the clustering moved to another bucket."""
+    if not all(BUCKET_FILE_ID.fullmatch(one.file_id) for one, _ in (*read, *written)):
+        return
+    bucket_before = {key: bucket_prefix(one.file_id) for one, keys in read for key in keys}
     tally.looked("LAY-021", at=len(bucket_before))
-    for one in new:
+    for one, keys in written:
         bucket = bucket_prefix(one.file_id)
-        key = next((key for key in _keys(table, one) if bucket_before.get(key, bucket) != bucket), None)
+        key = next((key for key in keys if bucket_before.get(key, bucket) != bucket), None)
         if key is not None:
-            return Finding(
+            yield Finding(
                 "LAY-021", "wrong-answers", table.path_of(instant),
                 "An upsert looks for the keys in the buckets in which they were, and inserts them again.",
                 f"the key {key!r} of partition {partition!r} in bucket {bucket_before[key]}",
                 f"in {one.file_id}", f"hudi-conformance service TABLE rollback --instant {instant.requested}", key,
             )  # fmt: skip
-    return None
-
-
-def _keys(table: StoredTable, one: FileSlice) -> list[str]:
-    keys = live_keys(table.opened, one)
-    return [] if keys is None else keys.to_pylist()
+            return
 
 
 def _other_values(
@@ -149,14 +146,14 @@ def _slice_of(group: FileGroup | None, instant: Instant) -> FileSlice | None:
     return next((replace(one, log_files=()) for one in found), None)
 
 
-def _counted(table: StoredTable, slices: Sequence[FileSlice | None]) -> Counter[str] | None:
-    """How often each key is in these slices; None if one of them cannot be read."""
-    found: Counter[str] = Counter()
+def _keys_of(table: StoredTable, slices: Sequence[FileSlice | None]) -> list[Keys] | None:
+    """The keys in each of these slices; None if one of them cannot be read."""
+    found: list[Keys] = []
     for one in slices:
         keys: pa.Array | None = None if one is None or one.missing else live_keys(table.opened, one)
-        if keys is None:
+        if one is None or keys is None:
             return None
-        found.update(keys.to_pylist())
+        found.append((one, keys.to_pylist()))
     return found
 
 
