@@ -1,5 +1,7 @@
 """The session of a command: signals that end it, and one folder for all temporary files of it and its children.
 
+The tables of a run of the suite are in a second folder, in memory if there is room.
+
 The folder holds a locked file while the command runs. A folder whose lock is free belongs to a command that was killed; the
 next command deletes it. SIGTERM and SIGHUP end a command as Ctrl-C does, so that every `finally` runs.
 """
@@ -13,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -26,6 +28,10 @@ OLD = 3600
 CLOSING = 20
 #: The variable with the folder for temporary files that outlive the command, in its child processes.
 _LASTING = "HUDI_CONFORMANCE_LASTING_TMPDIR"
+#: The folder that Linux keeps in memory: a file is created there in a tenth of the time that a disk takes.
+MEMORY = Path("/dev/shm")
+#: Bytes that must be free in that folder and in memory. A run of the whole suite uses a tenth of them.
+FREE_MEMORY = 2 << 30
 _PR_SET_PDEATHSIG = 1
 
 
@@ -44,7 +50,7 @@ def command_session() -> Iterator[None]:
         return
     received: list[int] = []
     try:
-        with _signals(received), _temporary_folder():
+        with _signals(received), _temporary_folder(Path(tempfile.gettempdir())):
             yield
     finally:  # also if the command made an exit code of the signal
         if received:
@@ -78,25 +84,49 @@ def _signals(received: list[int]) -> Iterator[None]:
 
 
 @contextmanager
-def _temporary_folder() -> Iterator[None]:
-    """Let temporary files of this process and its children be in one folder, and delete it at the end."""
-    usual, variable = tempfile.tempdir, os.environ.get("TMPDIR")
-    home = Path(tempfile.gettempdir())
+def _temporary_folder(home: Path) -> Iterator[None]:
+    """Let temporary files of this process and its children be in one folder below `home`, and delete it at the end."""
+    usual, variables = tempfile.tempdir, {name: os.environ.get(name) for name in ("TMPDIR", _LASTING)}
     sweep(home)
     folder, lock = _make(home)
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
-    os.environ[_LASTING] = str(home)
+    os.environ.setdefault(_LASTING, str(home))
     try:
         yield
     finally:
-        del os.environ[_LASTING]
         tempfile.tempdir = usual
-        os.environ.pop("TMPDIR")
+        for name, value in variables.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
         _run_finalizers_of_multiprocessing()
-        if variable is not None:
-            os.environ["TMPDIR"] = variable
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+@contextmanager
+def files_in_memory() -> Iterator[None]:
+    """Let the temporary files of a block be in memory if there is room: those of many small tables that need not last."""
+    home = memory_folder()
+    with nullcontext() if home is None else _temporary_folder(home):
+        yield
+
+
+def memory_folder() -> Path | None:
+    """The folder that Linux keeps in memory, if temporary files of a run can be there.
+
+    None if it is missing or too small, if memory is short, if no program may be loaded from it (libraries of JVM engines unpack
+    theirs into a temporary folder), or if the user has chosen another folder than /tmp by TMPDIR.
+    """
+    try:
+        found = os.statvfs(MEMORY)
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return None
+    available = next((int(line.split()[1]) << 10 for line in text.splitlines() if line.startswith("MemAvailable:")), 0)
+    has_room = min(found.f_bavail * found.f_frsize, available) >= FREE_MEMORY
+    may_load = not found.f_flag & os.ST_NOEXEC and os.access(MEMORY, os.W_OK | os.X_OK)
+    return MEMORY if has_room and may_load and str(lasting_folder()) == "/tmp" else None
 
 
 def _run_finalizers_of_multiprocessing() -> None:

@@ -17,6 +17,7 @@ from hudi_conformance.console import SafeConsole
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.mutant import changed_places
 from hudi_conformance.mutants.harness.score import Kill, save_kills
+from hudi_conformance.processes.session import files_in_memory
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, Evidence, gather_evidence
 from hudi_conformance.report.evidence.freshness import Record, find_stale_kills, load_records, make_record, save_records
 from hudi_conformance.requirements.chapters import chapter_of_rule
@@ -74,7 +75,8 @@ def mutants(
         typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
         raise typer.Exit(USAGE)
     if drawn is not None:
-        _judge_drawn(drawn, seed, jobs, output)
+        with files_in_memory():
+            _judge_drawn(drawn, seed, jobs, output)
         return
     if output is not None:
         typer.echo("--output goes with --random: outcomes of named mutants are stored in the sources", err=True)
@@ -87,7 +89,10 @@ def mutants(
     evidence = gather_evidence()
     cases = evidence.cases
     try:
-        kills = _extend(chosen, evidence) if missing else _confirm(chosen, evidence) if stale else _run(chosen, evidence, jobs)
+        with files_in_memory():
+            kills = (
+                _extend(chosen, evidence) if missing else _confirm(chosen, evidence) if stale else _run(chosen, evidence, jobs)
+            )
     except SuiteError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(BROKEN) from None

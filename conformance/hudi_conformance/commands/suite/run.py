@@ -12,6 +12,7 @@ from hudi_conformance.cases.schema import PACKAGE, fixtures_root
 from hudi_conformance.commands.exit_codes import BROKEN, USAGE
 from hudi_conformance.commands.suite.run_usage import RunUsage, WrongUsage, check_usage, read_patterns
 from hudi_conformance.engines import registry
+from hudi_conformance.processes.session import files_in_memory
 from hudi_conformance.report.console import make_console, print_results
 from hudi_conformance.requirements.requirement import VERSIONS
 from hudi_conformance.runner.progress.display import ProgressDisplay
@@ -138,7 +139,8 @@ def run(
     arguments += ["--update-expected-failures"] if update else []
     display, catcher = ProgressDisplay(make_console(errors=True), console, names), _Catcher()
     os.environ.pop("PYTEST_ADDOPTS", None)  # options for the user's own tests; processes of this run inherit the environment
-    code = pytest.main(arguments, plugins=[display, catcher])
+    with files_in_memory():
+        code = pytest.main(arguments, plugins=[display, catcher])
     if traced is not None and traced != "-":
         console.print(f"messages: {traced}", markup=False, soft_wrap=True)
     result = _conclude(console, display, catcher.ending, int(code))
