@@ -279,7 +279,7 @@ def test_filters_find_every_row_during_a_rollback(engine: Client, new_uri: NewUr
             if ".rollback." in path and not state.ended:
                 state.storage.delete(f".hoodie/timeline/{path}")
         rows = opened.snapshot(["id", "value"]).to_pylist()
-        for one in rows:
+        for one in (one for one in rows if one["id"] in ("a", "c")):  # the deleted row, and one of another file
             for column in ("id", "value"):
                 by_filter = opened.snapshot(["id", "value"], [(column, "=", one[column])]).to_pylist()
                 assert one in by_filter, f"{column} = {one[column]!r}: {state}"
