@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
 import typer
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table as RichTable
+from tools.bench.spark.generated_rows import BULK_INSERT, COLUMNS, OPTIONS, expected_rows, inserted_rows, updated_rows
 from tools.bench.spark.worker import checksum
 from tools.bench.workers import processes_seconds
 
@@ -28,41 +28,21 @@ import hudi_spark
 from hudi_spark.session import local_session
 
 console = Console()
-OPTIONS = {
-    "hoodie.table.name": "grown",
-    "hoodie.datasource.write.recordkey.field": "id",
-    "hoodie.datasource.write.precombine.field": "ts",
-    "hoodie.datasource.write.table.type": "MERGE_ON_READ",
-}
-COLUMNS = ["id", "ts", "name", "fare"]
-
-
-def made_rows(spark: SparkSession, rows: int, tasks: int, time: int, step: int = 1) -> DataFrame:
-    """Rows with the keys 0, step, 2*step, ... of this version."""
-    numbers = spark.range(0, rows, step, tasks)
-    name = F.concat(F.lit(f"version {time} of "), F.hex(F.xxhash64("id", F.lit(time))))
-    return numbers.select(
-        F.format_string("%012d", "id").alias("id"), F.lit(time).cast("long").alias("ts"), name.alias("name"),
-        (F.xxhash64("id") % 100_000 / 100).alias("fare"),
-    )  # fmt: skip
 
 
 def steps(spark: SparkSession, uri: str, rows: int, groups: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """What is measured, by name."""
-    first, second = made_rows(spark, rows, groups, 1), made_rows(spark, rows, 2, 2, 10)
+    first, second = inserted_rows(spark, rows, groups), updated_rows(spark, rows)
 
     def read() -> None:
         hudi_spark.read(spark, uri, columns=COLUMNS).write.format("noop").mode("overwrite").save()
 
-    insert = {**OPTIONS, "hoodie.datasource.write.operation": "bulk_insert"}
-    yield "bulk insert", lambda: hudi_spark.save(first, uri, options=insert)
+    yield "bulk insert", lambda: hudi_spark.save(first, uri, options=BULK_INSERT)
     yield "upsert 10 %", lambda: hudi_spark.save(second, uri, mode="append", options=OPTIONS)
     yield "snapshot", read
     yield "compaction", lambda: hudi_spark.services.run(spark, uri, "compaction")
     yield "snapshot after", read
-    changed = F.col("id").cast("long") % 10 == 0
-    expected = first.where(~changed).unionByName(second)
-    found, wanted = checksum(hudi_spark.read(spark, uri, columns=COLUMNS)), checksum(expected)
+    found, wanted = checksum(hudi_spark.read(spark, uri, columns=COLUMNS)), checksum(expected_rows(spark, rows, groups))
     if found != wanted:
         raise SystemExit(f"the rows differ: {found}, expected {wanted}")
 
