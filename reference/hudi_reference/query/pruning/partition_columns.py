@@ -106,7 +106,8 @@ class DroppedColumns(Folders):
         return {**schema, "fields": [*schema["fields"], *missing]}
 
     def other_comparisons(self, where: Iterable[Comparison]) -> list[Comparison]:
-        """The comparisons of other columns. Statistics do not have the values of these: clusterings of 1.2.0 store nulls."""
+        """The comparisons of other columns, the only ones whose values statistics have."""
+        # ER-259: a clustering of 1.2.0 stores the partition columns, with nulls.
         return [one for one in where if one[0] not in self.fields]
 
     @implements("LAY-008", "LAY-005", "LAY-006")
