@@ -135,7 +135,9 @@ class Writer:
         rows = with_file_name(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
         changes = write_change_log(self.commit, self.schema, name, file_slice.partition, base, rows)
-        kept = pc.sum(pc.is_in(rows.column(KEY), base.column(KEY).combine_chunks())).as_py() or 0
+        held = base.column(KEY)
+        touched = held.filter(pc.is_in(held, value_set=_chunks(stamped.column(KEY), removed.column(KEY))))
+        kept = base.num_rows - len(touched) + (pc.sum(pc.is_in(rows.column(KEY), value_set=touched)).as_py() or 0)
         new = rows.num_rows - kept  # in a bucket
         counts = {"inserts": new, "updates": written - new, "deletes": base.num_rows - kept, "changes": changes}
         self._add_base_file(name, file_slice.partition, rows, previous=file_slice, **counts)
@@ -144,7 +146,7 @@ class Writer:
     def append_log_file(self, file_slice: FileSlice, changes: pa.Table, removed: pa.Table) -> None:
         """Store log files of the slice's group: data blocks, then a delete block. Usually this is one file."""
         number, token = self.number, self.token()
-        places = self._row_positions(file_slice, pa.chunked_array([*changes.column(KEY).chunks, *removed.column(KEY).chunks]))
+        places = self._row_positions(file_slice, _chunks(changes.column(KEY), removed.column(KEY)))
         # ER-026: rows in log blocks have the file id as _hoodie_file_name.
         stamped = fill_meta_columns(_sort_by_position(changes, places), self.commit.requested, number, file_slice.file_id)
         rows, deletes = self._split_deletes(stamped)
@@ -230,6 +232,10 @@ class Writer:
             writes=rows.num_rows, size=len(data), **counts,
         )  # fmt: skip
         self.commit.add_file(str(name), data, stat)
+
+
+def _chunks(*columns: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())
 
 
 def _sort_by_position(rows: pa.Table, places: Mapping[str, int] | None) -> pa.Table:
