@@ -13,7 +13,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import parse_data_file_name, split_path
-from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.layout.properties import BACKUP_PATH, META_FOLDER, PROPERTIES_PATH
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.partitions import BuiltIn
 
@@ -73,11 +73,22 @@ def _validate(table: StoredTable, checks: Iterable[Check], progress: Progress) -
 
 
 def result_of(table: StoredTable, findings: Iterable[Finding], tally: Tally, broken: Iterable[str] = ()) -> Validation:
-    """The result of a validation. With `--only`, other findings of the same checks are left out."""
+    """The result of a validation.
+
+    With `--only`, other findings of the same checks are left out. So is what was concluded from a folder that cannot be listed.
+    """
     wanted = table.scope.rules
-    kept = in_order(finding for finding in findings if not wanted or finding.rule in wanted)
+    kept = in_order(one for one in findings if (not wanted or one.rule in wanted) and _is_known(table, one))
     checked = {rule: count for rule, count in sorted(tally.counts.items()) if not wanted or rule in wanted}
     return Validation(table.uri, table.version, kept, checked, tuple(broken), pending_actions(table))
+
+
+def _is_known(table: StoredTable, finding: Finding) -> bool:
+    """Whether a finding does not follow from a folder that storage did not list."""
+    if not table.listing.unlisted or finding.meaning == NOT_READ:
+        return True
+    has_actions = table.listing.knows_actions or finding.path in (PROPERTIES_PATH, BACKUP_PATH)
+    return has_actions and table.listing.knows(finding.path)
 
 
 def tables_of(table: StoredTable, check: Check) -> tuple[tuple[str, StoredTable], ...]:

@@ -12,6 +12,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from hudi_reference.errors import StorageFault
 from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, require_inside_table
@@ -131,11 +132,24 @@ class LocalStorage:
                 found.append(entry.name + "/" * (entry.kind == "folder"))
         return tuple(sorted(found))
 
-    def entries(self, folder: str = "", *, skip: str | None = None) -> Iterator[Entry]:
-        """Everything below a folder, without the folder `skip`: also hidden files, and links, which are not followed."""
+    def entries(
+        self, folder: str = "", *, skip: str | None = None, unlisted: dict[str, StorageFault] | None = None
+    ) -> Iterator[Entry]:
+        """Everything below a folder, without the folder `skip`: also hidden files, and links, which are not followed.
+
+        A folder that cannot be listed is added to `unlisted` with its error, if that is given; otherwise the error is raised.
+        """
         waiting, skipped = [require_inside_table(folder)], None if skip is None else skip.strip("/")
         while waiting:
-            for entry in self._entries(waiting.pop(), with_status=True):
+            listed = waiting.pop()
+            try:
+                entries = self._entries(listed, with_status=True)
+            except StorageFault as fault:
+                if unlisted is None:
+                    raise
+                unlisted[listed] = fault
+                continue
+            for entry in entries:
                 if entry.path != skipped:
                     yield entry
                     if entry.kind == "folder":
@@ -233,7 +247,7 @@ class LocalStorage:
         """The entries directly in a folder; none if there is no such folder. Files that are deleted meanwhile are left out."""
         found = []
         try:
-            with translated("list the folder", folder), self._folders.opened(_steps(folder)) as opened:
+            with translated("list the folder", folder or str(self.root)), self._folders.opened(_steps(folder)) as opened:
                 for entry in self._calls.entries(opened):
                     path = f"{folder}/{entry.name}" if folder else entry.name
                     kind: Kind = "file" if entry.is_file(follow_symlinks=False) else "other"

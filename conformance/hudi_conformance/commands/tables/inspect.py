@@ -91,12 +91,12 @@ def _inspect_table(table: str, *, as_json: bool, everything: bool, partitions: l
 def _table_as_json(table: str, wanted: list[str]) -> tuple[dict[str, Any], bool]:
     """The inspection, and whether a reader refuses the table; then it has the error and the parts that can be read."""
     from hudi_reference import open_table
-    from hudi_reference.errors import MalformedTable, UnsupportedFeature
+    from hudi_reference.errors import MalformedTable, StorageFault, UnsupportedFeature
     from hudi_reference.query.inspect import inspect_table
 
     try:
         return open_table(table).inspect(), False
-    except (MalformedTable, UnsupportedFeature) as error:
+    except (MalformedTable, StorageFault, UnsupportedFeature) as error:
         from hudi_conformance.validator.stored.damaged_table import error_entry, open_damaged
 
         damaged = open_damaged(table, tuple(wanted))
@@ -109,12 +109,12 @@ def _show_table(table: str, *, everything: bool, partitions: list[str]) -> bool:
     from hudi_conformance.render.parts.layout import open_page
     from hudi_conformance.render.table import show_error, show_table
     from hudi_reference import open_table
-    from hudi_reference.errors import MalformedTable, UnsupportedFeature
+    from hudi_reference.errors import MalformedTable, StorageFault, UnsupportedFeature
 
     try:
         with open_page() as console:
             show_table(console, open_table(table), everything=everything, partitions=partitions)
-    except (MalformedTable, UnsupportedFeature) as error:
+    except (MalformedTable, StorageFault, UnsupportedFeature) as error:
         from hudi_conformance.validator.stored.damaged_table import open_damaged
 
         damaged = open_damaged(table, tuple(partitions))

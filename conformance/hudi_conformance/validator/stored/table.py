@@ -11,7 +11,7 @@ from typing import Any
 
 from hudi_conformance.validator.stored.file_views import DataFile, Views
 from hudi_conformance.validator.stored.history import KnownHistory, StoredHistory, load_history
-from hudi_conformance.validator.stored.listing import Listing, list_everything
+from hudi_conformance.validator.stored.listing import Listing, is_in, list_everything
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.read_only import ReadOnlyStorage
 from hudi_conformance.validator.stored.removals import Removals
@@ -294,11 +294,13 @@ class StoredTable:
     def metadata_table(self) -> "StoredTable | None":
         """The metadata table, as a table with the partitions in use; None if there is none, or if no reader may use it.
 
+        Also None if a folder of it cannot be listed, which is a finding.
+
         A partition that is being built again lacks the files that the timeline names from before it was dropped.
         """
         partitions = self.properties.fields(USABLE)
         listing = self.listing.below(METADATA_FOLDER)
-        if not listing.files or not partitions:
+        if not listing.files or not partitions or not self.listing.knows_metadata_table:
             return None
         scope = Scope(partitions, self.scope.sample, self.scope.rules)
         return StoredTable(
@@ -331,6 +333,7 @@ def load_table(
     """
     store = storage_of(uri) if storage is None else storage
     listing = list_everything(store)
-    if not any(path.startswith(f"{META_FOLDER}/") for path in listing.files):
+    if not listing.unlisted and not any(path.startswith(f"{META_FOLDER}/") for path in listing.files):
         raise no_table(uri)
-    return StoredTable(ReadOnlyStorage(store), uri, listing, (clock or SystemClock()).now(), scope or Scope())
+    wanted = replace(scope or Scope(), unlisted=tuple(one for one in listing.unlisted if not is_in(one, META_FOLDER)))
+    return StoredTable(ReadOnlyStorage(store), uri, listing, (clock or SystemClock()).now(), wanted)

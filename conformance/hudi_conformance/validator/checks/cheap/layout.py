@@ -50,6 +50,13 @@ def _staged(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
                           f"{info.size} bytes of a writer that crashed", "delete the file")  # fmt: skip
 
 
+def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Storage lists every folder of the table."""
+    tally.looked("LAY-001", at=len(table.listing.folders))
+    for path, fault in table.listing.unlisted.items():
+        yield finding_of(fault, "wrong-answers", NOT_READ, rule="LAY-001", path=path or table.uri)
+
+
 def _timeline_folder(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The timeline is a folder with files, not a file with that name or folders with the names of instants."""
     folder = table.properties.timeline_folder
@@ -292,6 +299,7 @@ def _columns(table: StoredTable) -> frozenset[str]:
 
 
 CHECKS = (
+    Check("layout.unlisted-folders", ("LAY-001",), "cheap", _unlisted, tables="data"),
     Check("layout.links", ("LAY-005",), "cheap", _links),
     Check("layout.temporary-files", ("LAY-019",), "cheap", _staged),
     Check("layout.timeline-folder", ("LAY-017", "TL-046"), "cheap", _timeline_folder),

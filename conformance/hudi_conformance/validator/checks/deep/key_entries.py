@@ -82,7 +82,7 @@ def parts_of(table: StoredTable) -> Sequence[IndexPart | None]:
 
     Nothing with limited partitions, because an entry does not show to which partition its record belongs.
     """
-    if table.scope.partitions or table.scope.sample is not None or not has_all_rows(table):
+    if table.scope.lacks_partitions or table.scope.sample is not None or not has_all_rows(table):
         return ()
     try:
         snapshot = table.opened.indexes

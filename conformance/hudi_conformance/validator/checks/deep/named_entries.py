@@ -73,7 +73,7 @@ def payloads(table: StoredTable, index: str) -> Mapping[str, Payload]:
 
 def indexes_of_names(table: StoredTable) -> Sequence[str]:
     """The partitions whose keys are made of names, if all files are in scope; others report what cannot be read."""
-    if table.scope.partitions or not has_all_rows(table):
+    if table.scope.lacks_partitions or not has_all_rows(table):
         return ()
     try:
         snapshot = table.opened.indexes
