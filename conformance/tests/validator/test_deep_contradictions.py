@@ -228,11 +228,11 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
     "a path in a footer that is no text": (d.copy_on_write, _garbled_path, {("BF-002", WRONG)}),
     "a chunk of another type than its column": (d.copy_on_write, _other_type_of_chunk, {("BF-002", WRONG)}),
     "a sequence number of another form": (
-        d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "abc")), {("META-005", COSMETIC)},
+        d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "abc")), {("META-005", WRONG)},
     ),
     "a sequence number of another form in a log": (
         d.merge_on_read, lambda s: d.rewrite_log(s, d.with_rows(d.with_value("_hoodie_commit_seqno", 0, "abc"))),
-        {("META-005", COSMETIC)},
+        {("META-005", WRONG)},
     ),
     "the key of a change": (
         d.merge_on_read, lambda s: d.rewrite_log(s, d.with_rows(d.with_value("id", 0, "k98"))), {("META-007", WRONG)},

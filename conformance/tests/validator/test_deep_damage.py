@@ -200,6 +200,10 @@ DAMAGES = (
     damage("the partition of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_partition_path", 3, "y")), "META-009"),
     damage("the partition field", d.without_meta_columns, d.in_newest(d.with_value("p", 3, "y")), "LAY-018"),
     damage("the partition field of an inserted row", d.inserted, d.in_newest(d.with_value("p", 3, "y")), "LAY-018"),
+    damage("the partition field of an updated row", d.copy_on_write, d.in_newest(d.with_value("p", 0, "y")), "LAY-018", "META-004"),
+    damage("the partition field of a row in a log", d.merge_on_read, _in_log(d.with_value("p", 1, "y")), "LAY-018"),
+    damage("the partition field of an updated row, with a record index", d.indexed, d.in_newest(d.with_value("p", 0, "y")),
+           "MDT-010", "META-004", cosmetic=("LAY-018", "MDT-014")),
     damage("no meta columns", d.copy_on_write, d.in_newest(lambda table: table.drop_columns(["_hoodie_commit_seqno"])), "META-001"),
     damage(
         "the name of the file", d.copy_on_write, d.in_newest(d.with_value("_hoodie_file_name", 3, "other")), "META-010",
@@ -212,9 +216,8 @@ DAMAGES = (
     damage("a row of a commit that never was", d.copy_on_write, d.in_newest(_of_write("20260921141321500")), "META-003"),
     damage("a commit time of another write", d.copy_on_write, d.in_newest(_earlier_time), "META-003"),
     damage("a sequence number of no write", d.copy_on_write,
-           d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "20200101000000000_0_7")), "META-005", severity=COSMETIC),
-    damage("no sequence number", d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_seqno", 3, None)), "META-005",
-           severity=COSMETIC),
+           d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "20200101000000000_0_7")), "META-005"),
+    damage("no sequence number", d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_seqno", 3, None)), "META-005"),
     damage("no name of the file", d.copy_on_write, d.in_newest(d.with_value("_hoodie_file_name", 3, None)), "META-010",
            severity=COSMETIC),
     damage(
@@ -224,7 +227,7 @@ DAMAGES = (
     damage(
         "a sequence number twice", d.copy_on_write,
         d.in_newest(lambda table: d.with_value("_hoodie_commit_seqno", 4, table.column("_hoodie_commit_seqno")[5].as_py())(table)),
-        "META-005", severity=COSMETIC,
+        "META-005",
     ),
     damage("an array turned null", d.copy_on_write, d.in_newest(d.with_value("tags", 3, None)), "META-004", severity=LOST),
     damage("a copied value changed", d.copy_on_write, d.in_newest(d.with_value("fare", 3, 999)), "META-004"),
@@ -243,9 +246,9 @@ DAMAGES = (
     damage("a row that the compaction lost", d.compacted, d.in_newest(lambda table: table.slice(1)), "CMP-002"),
     damage("a row that the compaction added", d.compacted,
            d.in_newest(lambda table: pa.concat_tables([table, d.with_value("_hoodie_record_key", 0, "k99")(table.slice(0, 1))])),
-           "CMP-006", "META-007", "IDX-004", cosmetic=("META-005",)),
+           "CMP-006", "META-007", "IDX-004", "META-005"),
     # Keys.
-    damage("a row twice in a file", d.copy_on_write, d.duplicate_in_file, "PROP-017", cosmetic=("META-005",)),
+    damage("a row twice in a file", d.copy_on_write, d.duplicate_in_file, "PROP-017", "META-005"),
     damage("a row in another file group", d.copy_on_write, d.copied_group, "LAY-021"),
     damage("rows in another bucket", d.bucketed, _moved, "LAY-021"),
     # Log blocks.
@@ -259,7 +262,7 @@ DAMAGES = (
            ), "LF-043", severity=COSMETIC),
     damage("too few positions", d.merge_on_read, _positions(0), "LF-042", "BLK-016"),
     damage("positions after the last row", d.merge_on_read, _positions(0, 900), "LF-042"),
-    damage("a row twice in a file of an insert", d.inserted, d.duplicate_in_file, "PROP-017", cosmetic=("META-005",)),
+    damage("a row twice in a file of an insert", d.inserted, d.duplicate_in_file, "PROP-017", "META-005"),
     damage("positions of other rows", d.merge_on_read, _positions(4, 5), "LF-042", "PROP-017"),
     damage("the partition of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_partition_path", 1, "y")), "META-009"),
     damage("no key of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_record_key", 1, "")), "META-007", "LF-042", "BLK-016"),
@@ -269,7 +272,7 @@ DAMAGES = (
     ),
     damage("a row of another write in a log", d.merge_on_read, _in_log(_of_write("20260101000000000")), "META-003"),
     damage("a sequence number of no write in a log", d.merge_on_read,
-           _in_log(d.with_value("_hoodie_commit_seqno", 1, "20200101000000000_0_7")), "META-005", severity=COSMETIC),
+           _in_log(d.with_value("_hoodie_commit_seqno", 1, "20200101000000000_0_7")), "META-005"),
     damage(
         "a compacted block of unknown writes", d.merge_on_read,
         lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.COMPACTED_BLOCK_TIMES, "20260921141321500")), "LF-040",

@@ -23,8 +23,8 @@ DAMAGES = (
     *REPEATED_DAMAGES, *VALUES_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
-#: Checks of what only a local folder has; `test_local_folders` has their damages.
-LOCAL = {"layout.links", "layout.temporary-files", "layout.timeline-folder"}
+#: Checks of what only a local folder has; `test_local_folders` and `test_unlisted_folders` have their damages.
+LOCAL = {"layout.links", "layout.temporary-files", "layout.timeline-folder", "layout.unlisted-folders"}
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=[f"{damage.check}: {damage.name}" for damage in DAMAGES])

@@ -4,7 +4,7 @@ Number of rows and schema in the footer are compared by the cheap tier.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -17,7 +17,10 @@ from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, MalformedBaseFile
 from hudi_reference.files.base.footer import BaseFileFooter
 from hudi_reference.files.base_file import read_base_file, read_footer
+from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
+from hudi_reference.metadata.definitions import is_partitioned
+from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import META_COLUMNS
@@ -26,7 +29,8 @@ COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", 
 SEQUENCE = "_hoodie_commit_seqno"
 #: Operations that store rows without looking their keys up.
 INSERTS = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
-NOT_UNIQUE = "Consumers that identify changes by these numbers take two rows for one."
+STRAYS = "A filter on the partition column and the folder of the rows disagree."
+NOT_UNIQUE = "Queries of the number return a wrong one, and consumers that identify changes by it take two rows for one."
 #: A sequence number: time, task, and number in the task.
 _NUMBER, _TIME_AND_TASK = re.compile("[0-9]+_[0-9]+_[0-9]+"), re.compile("[0-9]+_[0-9]+_")
 REWRITE = "restore the file from another copy of the table, or restore the table to a savepoint before the file was written"
@@ -173,11 +177,7 @@ def rows_are_in_their_partition(opened: Opened, file: BaseFile, tally: Tally) ->
 
 
 def paths_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
-    """LAY-018: the folder is the partition of the rows' fields.
-
-    ER-167: with a global index an update may leave other values in the fields, while the meta column has the folder. An insert
-    does not.
-    """
+    """LAY-018: the folder is the partition of the rows' fields."""
     paths = computed_paths(opened, file.rows)
     if paths is None:
         return
@@ -185,12 +185,23 @@ def paths_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) 
     if rows := where(pc.not_equal(paths, file.partition)):
         is_filled = opened.properties.populates_meta_fields and COMMIT_TIME in file.rows.column_names
         times = file.rows.column(COMMIT_TIME).to_pylist() if is_filled else ()
-        may_be_updates = bool(times) and not any(opened.operations.get(times[row]) in INSERTS for row in rows)
-        severity: Severity = "cosmetic" if may_be_updates else "wrong-answers"
         yield file.finding(
-            "LAY-018", severity, "A filter on the partition column and the folder of the rows disagree.",
+            "LAY-018", severity_of_strays(opened, {times[row] for row in rows} if times else None), STRAYS,
             repr(file.partition), described(paths, rows), key_at(file, rows),
         )  # fmt: skip
+
+
+def severity_of_strays(opened: Opened, times: Iterable[str | None] | None) -> Severity:
+    """How bad it is that rows of these writes have the partition fields of another folder; None for unknown writes.
+
+    ER-167: with a global record index an update may leave such values in the fields, and readers do not look for them by the
+    folder. An insert does not, nor does an index of a partition. In other tables a filter on the column misses the rows.
+    """
+    is_global = BuiltIn.RECORD_INDEX in opened.properties.fields(USABLE) and not is_partitioned(
+        opened.definitions.get(BuiltIn.RECORD_INDEX)
+    )
+    may_be_updates = times is not None and not any(opened.operations.get(time or "") in INSERTS for time in times)
+    return "cosmetic" if is_global and may_be_updates else "wrong-answers"
 
 
 def rows_name_their_file(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
@@ -244,7 +255,7 @@ def sequence_numbers_are_unique(opened: Opened, file: BaseFile, tally: Tally) ->
     tally.looked("META-005", at=len(numbers))
     if wrong := malformed_numbers(numbers, absent=opened.properties.populates_meta_fields):
         yield file.finding(
-            "META-005", "cosmetic", NOT_UNIQUE, "time_task_number", described(numbers, wrong), key_at(file, wrong)
+            "META-005", "wrong-answers", NOT_UNIQUE, "time_task_number", described(numbers, wrong), key_at(file, wrong)
         )
     if len(pc.unique(numbers).drop_null()) == len(numbers) - numbers.null_count:
         return
@@ -255,7 +266,7 @@ def sequence_numbers_are_unique(opened: Opened, file: BaseFile, tally: Tally) ->
         number = twice.column("number")[0].as_py()
         rows = where(pc.equal(numbers, number))
         yield file.finding(
-            "META-005", "cosmetic", NOT_UNIQUE,
+            "META-005", "wrong-answers", NOT_UNIQUE,
             "one row for each sequence number", f"{number!r} in rows {rows[0]} and {rows[1]}", key_at(file, rows),
         )  # fmt: skip
 
@@ -280,9 +291,7 @@ def sequence_numbers_have_the_commit_time(opened: Opened, file: BaseFile, tally:
         return
     tally.looked("META-003", at=file.rows.num_rows)
     for rule, meaning, expected, found, rows in differing_times(opened, file.rows):
-        yield file.finding(
-            rule, "cosmetic" if rule == "META-005" else "wrong-answers", meaning, expected, found, key_at(file, rows)
-        )
+        yield file.finding(rule, "wrong-answers", meaning, expected, found, key_at(file, rows))
 
 
 def _begin_with(numbers: pa.ChunkedArray, times: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -14,16 +14,18 @@ from hudi_conformance.validator.checks.deep.files.base_files import (
     NOT_UNIQUE,
     PATH,
     SEQUENCE,
+    STRAYS,
     BaseFile,
     described,
     differing_times,
     keys_of_rows,
     malformed_numbers,
+    severity_of_strays,
     where,
     with_unfilled_nulls,
 )
 from hudi_conformance.validator.checks.deep.files.counts import Counted, counts_of_a_log_file
-from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys
+from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, computed_paths
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError
@@ -204,11 +206,10 @@ def sequence_numbers_are_well_formed(opened: Opened, log: LogBlock, tally: Tally
         numbers = log.rows.column(SEQUENCE).cast(pa.string())
         tally.looked("META-005", at=len(numbers))
         if rows := malformed_numbers(numbers, absent=opened.properties.populates_meta_fields):
-            yield log.finding("META-005", "cosmetic", NOT_UNIQUE, "time_task_number", described(numbers, rows))
+            yield log.finding("META-005", "wrong-answers", NOT_UNIQUE, "time_task_number", described(numbers, rows))
         if COMMIT_TIME in log.rows.column_names and HeaderKey.COMPACTED_BLOCK_TIMES not in log.block.header:
             for rule, meaning, expected, found, rows in differing_times(opened, log.rows):
-                severity: Severity = "cosmetic" if rule == "META-005" else "wrong-answers"
-                yield log.finding(rule, severity, meaning, expected, found, log.keys[rows[0]].as_py())
+                yield log.finding(rule, "wrong-answers", meaning, expected, found, log.keys[rows[0]].as_py())
 
 
 def records_are_in_their_partition(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
@@ -226,6 +227,19 @@ def records_are_in_their_partition(opened: Opened, log: LogBlock, tally: Tally) 
         yield log.finding(
             rule, "wrong-answers", meaning, repr(log.partition), described(paths, rows), log.keys[rows[0]].as_py()
         )
+
+
+def paths_are_those_of_the_fields(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
+    """LAY-018: the folder is the partition of the rows' fields, as in base files."""
+    paths = None if log.rows is None else computed_paths(opened, log.rows)
+    if paths is None:
+        return
+    tally.looked("LAY-018", at=len(paths))
+    if rows := where(pc.not_equal(paths, log.partition)):
+        yield log.finding(
+            "LAY-018", severity_of_strays(opened, (log.block.instant,)), STRAYS, repr(log.partition), described(paths, rows),
+            log.keys[rows[0]].as_py(),
+        )  # fmt: skip
 
 
 def rows_are_of_their_write(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
@@ -290,9 +304,10 @@ def _rollback_has_blocks(opened: Opened, block: Block, before: set[str]) -> Iter
 #: What is checked in each block with rows or deletes.
 BLOCK_CHECKS: tuple[Callable[[Opened, LogBlock, Tally], Iterator[Finding]], ...] = (
     writer_is_that_of_the_metadata, positions_are_those_of_the_rows, rows_have_keys, keys_are_those_of_the_fields,
-    records_are_in_their_partition, rows_are_of_their_write, sequence_numbers_are_well_formed, compacted_blocks_are_known,
+    records_are_in_their_partition, paths_are_those_of_the_fields, rows_are_of_their_write,
+    sequence_numbers_are_well_formed, compacted_blocks_are_known,
 )  # fmt: skip
 RULES = (
     "TL-007", "BLK-022", "LF-035", "LF-042", "LF-043", "META-007", "BLK-009", "META-009", "BLK-013", "META-003", "META-005",
-    "LF-040", "BLK-004",
+    "LF-040", "BLK-004", "LAY-018",
 )  # fmt: skip
