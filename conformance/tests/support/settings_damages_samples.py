@@ -104,6 +104,13 @@ def _add_file_group_without_number(storage: Storage) -> None:
     storage.put(path.replace("files-0000-0", "0a1b2c3d-0000-4000-8000-000000000000-0"), storage.get(path))
 
 
+def _lose_built_partition(storage: Storage) -> None:
+    """No write of the metadata table is completed, but its partitions are listed as usable."""
+    for path in t.paths(storage, METADATA, "timeline/", ".deltacommit"):
+        if path.endswith(".deltacommit"):
+            storage.delete(path)
+
+
 SETTINGS_DAMAGES = (
     Damage("record key that is no column", "settings.columns", "PROP-007", t.copy_on_write,
            _set("hoodie.table.recordkey.fields", "nothing")),
@@ -133,10 +140,14 @@ SETTINGS_DAMAGES = (
     Damage("a row that was inserted is not there", "results.row-counts", "TL-005", t.copy_on_write, _count_another_insert),
     Damage("a write that a clean saw completed", "traces.seen-completed", "TL-052", t.cleaned,
            lambda s: s.delete(t.completed(s, "commit")), ("TL-030",)),
+    Damage("a write that the plan of a clustering read", "traces.seen-completed", "TL-052", lambda: t.with_plan("clustering"),
+           lambda s: s.delete(t.completed(s, "commit")), ("TL-030", "OCC-008", "TL-036", "CLU-003")),
     Damage("no ordering field", "settings.event-time", "MRG-034", t.merge_on_read,
            _set("hoodie.record.merge.mode", "EVENT_TIME_ORDERING"), ("MRG-021",)),
     Damage("a write without its requested file that calls itself a compaction", "actions.services", "TL-044", t.merge_on_read,
            _call_compaction, ("TL-048",)),
+    Damage("no ordering field of an earlier slice", "settings.event-time", "MRG-034", t.compacted,
+           _set("hoodie.record.merge.mode", "EVENT_TIME_ORDERING"), ("MRG-021",)),
     Damage("a write that calls itself a compaction", "actions.services", "TL-044", t.merge_on_read,
            lambda s: t.change_record(s, t.completed(s, "deltacommit"), lambda record: record.update(operationType="COMPACT"))),
     Damage("an empty plan of a clustering", "actions.lost-plans", "TL-012", lambda: t.with_plan("clustering"),
@@ -145,6 +156,8 @@ SETTINGS_DAMAGES = (
            _change_version_of_metadata_table),
     Damage("file groups of an index lost", "metadata.file-groups", "IDX-010", t.with_metadata_table, _add_file_group,
            ("LF-007", "MDT-008")),
+    Damage("no file group of an index", "metadata.file-groups", "IDX-010", t.with_metadata_table, _lose_built_partition,
+           ("TL-036", "MDT-002", "MDT-007", "MDT-008", "TL-030", "LF-007", "RDR-008", "OCC-008")),
     Damage("a file group of an index without a number", "metadata.file-groups", "IDX-010", t.with_metadata_table,
            _add_file_group_without_number, ("LF-007", "MDT-008"), "cosmetic"),
     Damage("completed after the write that was based on it", "times.after-what-was-read", "TT-004", t.copy_on_write,

@@ -171,13 +171,22 @@ def _group_numbers(table: StoredTable, part: object, tally: Tally) -> Iterator[F
     An index that is being built gets its file groups one after the other.
     """
     inside, usable = table.metadata_table, usable_partitions(table.properties)
+    if inside is None:
+        return
     found: dict[str, list[str]] = {}
-    for group in inside.groups if inside is not None else ():
+    for group in inside.groups:
         if group.replaced_by is None and group.partition in usable:
             found.setdefault(group.partition, []).append(group.file_id)
-    for partition, ids in sorted(found.items()):
+    for partition in sorted(usable):
         tally.looked("IDX-010")
-        path = f"{METADATA_FOLDER}/{partition}"
+        path, ids = f"{METADATA_FOLDER}/{partition}", found.get(partition, [])
+        if not ids and _has_data_files(inside, partition):
+            yield Finding(
+                "IDX-010", "wrong-answers", path, "Writers refuse the table, and readers that use the index find nothing.",
+                f"file groups of completed writes, as {USABLE} lists the index", "files of writes that are not completed",
+                REBUILD if partition == FILES else "drop the index and create it again",
+            )  # fmt: skip
+            continue
         try:
             counted = {one for group in IndexGroups.from_ids(ids).by_part.values() for one in group}
         except HudiError as error:
@@ -190,6 +199,11 @@ def _group_numbers(table: StoredTable, part: object, tally: Tally) -> Iterator[F
                 "file ids with the name of the index and a number", ", ".join(others)[:200],
                 "drop the index and create it again",
             )  # fmt: skip
+
+
+def _has_data_files(inside: StoredTable, partition: str) -> bool:
+    """Whether a partition has data files; without any, the check of the property that lists it reports it."""
+    return any(path.startswith(f"{partition}/") for path in inside.data_files)
 
 
 def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -100,7 +100,7 @@ def _event_time(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
         return
     tally.looked("MRG-034")
     if not any(table.properties.fields(key) for key in ORDERING):
-        merges = any(one.log_files for one in table.groups.latest_slices)
+        merges = any(one.log_files for group in table.groups for one in group.slices)  # also for queries of earlier states
         yield Finding(
             "MRG-034", "wrong-answers" if merges else "cosmetic", PROPERTIES_PATH,
             "Versions of a record are merged in the order of their writes, so that late ones win.",

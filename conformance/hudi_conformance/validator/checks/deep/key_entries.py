@@ -263,8 +263,8 @@ class RecordIndex:
         for (group, other, inserted), keys in sorted(folded.items()):
             yield self._finding(
                 "cosmetic" if inserted else "wrong-answers",
-                "Queries return several rows for a key, because inserts do not look keys up." if inserted
-                else "Queries return several rows for a key, of which the index locates one.",
+                "Queries return several rows for a key, because inserts do not look keys up; the index locates one of them."
+                if inserted else "Queries return several rows for a key, of which the index locates one.",
                 "one row for each record key of the table", f"rows of {_listed(keys)} in {_text(group)} and {_text(other)}",
                 keys[0],
             )  # fmt: skip

@@ -157,8 +157,10 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     if last not in opened.operations or opened.operations[last] in INSERTS:
         return bool(len(versions) == rows.num_rows)
     before = [
-        [older for older in _slices_before(opened, one, last) if len(_stored_rows(opened, older, names, key))] for one in slices
-    ]
+        [older for older in _slices_before(opened, one, last) if len(_stored_rows(opened, older, names, key))]
+        if last in its.column(COMMIT_TIME).to_pylist() else [one]
+        for one, its in zip(slices, found, strict=True)
+    ]  # fmt: skip
     return all(before) and were_inserted(opened, list(dict.fromkeys(chain.from_iterable(before))), key)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hudi_conformance.validator.checks.cheap.presence import entries_of_plan, files_of_plan
+from hudi_conformance.validator.checks.cheap.presence import files_of_plan
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
@@ -163,19 +163,23 @@ def _seen_completed(table: StoredTable, part: object, tally: Tally) -> Iterator[
 
 
 def _witnesses(table: StoredTable) -> Iterator[tuple[Instant, list[str]]]:
-    """The actions whose content names writes that had completed before: the latest one for a clean, log files for a plan.
+    """The actions whose content names writes that had completed before.
 
-    A plan has only log files of writes that completed before it. A restore takes later plans and cleans back as well.
+    A clean and a built index name the latest one; plans name the files of writes that completed before them. A
+    restore takes later plans and cleans back as well.
     """
     for instant, content in table.contents.items():
         record: Mapping[str, Any] = content.record or {}
         if instant.action == "clean" and instant.state is State.COMPLETED:
             last = str(record.get("lastCompletedCommitTimestamp") or "")
             yield instant, [last] if last.isdigit() and int(last) else []
-        elif instant.action == "compaction" and instant.state is State.REQUESTED:
-            names = (name for one in entries_of_plan(instant, record) for name in one.get("deltaFilePaths") or ())
-            parsed = (parse_data_file_name(name.rpartition("/")[2]) for name in names)
-            yield instant, [one.instant for one in parsed if isinstance(one, LogFileName)]
+        elif instant.action == "indexing":
+            upto = (str(one.get("indexUptoInstant") or "") for one in record.get("indexPartitionInfos") or ())
+            is_done = instant.state is State.COMPLETED  # a pending plan may be wrong itself, which others report
+            yield instant, [one for one in upto if is_done and one.isdigit() and table.timeline.completion_of(one) is None]
+        elif instant.state is State.REQUESTED:
+            parsed = (parse_data_file_name(split_path(path)[1]) for path in files_of_plan(instant, record))
+            yield instant, [one.instant for one in parsed if one is not None]
 
 
 def _closed_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
