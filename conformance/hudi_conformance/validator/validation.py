@@ -122,7 +122,7 @@ def _build_again(finding: Finding) -> str:
 def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The findings of a check in one part of a table. An error of the reference is a finding too, and ends the part."""
     try:
-        yield from check.run(table, part, tally)
+        yield from (in_metadata_table(table, finding) for finding in check.run(table, part, tally))
     except (FileNotFoundError, MissingDataFile) as error:
         path = str(error.path if isinstance(error, MissingDataFile) else error.args[0])
         inside = f"{METADATA_FOLDER}/{path}"  # the metadata table has paths of its own
@@ -130,7 +130,15 @@ def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> It
         yield _disappeared(path) if was_listed else missing_file(table, path)
     except HudiError as error:
         meaning = "The reader refuses the table here, so that this part could not be examined further."
-        yield finding_of(error, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
+        found = finding_of(error, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
+        yield in_metadata_table(table, found)
+
+
+def in_metadata_table(table: StoredTable, finding: Finding) -> Finding:
+    """A finding of a check of the table that has an error of the metadata table: the paths of its errors are relative to it."""
+    index, _, name = finding.path.partition("/")
+    is_relative = name and index in table.properties.fields(USABLE) and finding.path not in table.listing.files
+    return below(METADATA_FOLDER, finding) if is_relative else finding
 
 
 def _disappeared(path: str) -> Finding:

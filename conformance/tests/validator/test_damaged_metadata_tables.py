@@ -84,3 +84,18 @@ def test_an_older_file_of_a_partition_that_was_made_again_is_no_damage(monkeypat
     times = {name.instant for _, file in names if (name := parse_data_file_name(file)) is not None}
     monkeypatch.setitem(metadata.__dict__, "repeated_initializations", frozenset(times))
     assert [missing_file(table, path).severity for path in lost] == ["cosmetic", "wrong-answers"]
+
+
+@pytest.mark.parametrize("index", ["files", "column_stats", "record_index"])
+@pytest.mark.parametrize("edit", ["lost", "emptied", "junk"])
+def test_findings_name_files_by_their_paths_below_the_base_path(index: str, edit: str) -> None:
+    """Whichever check reads the damaged file of the metadata table, no finding has a path relative to the metadata table."""
+    storage = d.indexed_merge_on_read()
+    for info in storage.list(f".hoodie/metadata/{index}/"):
+        if edit == "lost":
+            storage.delete(info.path)
+        elif "partition_metadata" not in info.path:
+            storage.put(info.path, b"" if edit == "emptied" else b"#HUDI#" + b"\7" * 90)
+    findings = d.examined(storage, ALL).findings
+    assert findings
+    assert not [one for one in findings if one.path.startswith(f"{index}/")]
