@@ -4,7 +4,7 @@ import pytest
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of, bucket_of_key
+from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of, bucket_of_key, values_of_key
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.instants.instant import Instant
@@ -18,6 +18,7 @@ from hudi_reference.write.concurrency.conflict_resolution import (
     WriteKind,
     write_kinds,
 )
+from hudi_reference.write.placement.consistent_buckets import hash_of
 
 APPENDS, REWRITES, REPLACES, JOINS, COMPACTS, CLUSTERS = WriteKind
 #: The only pairs that may both complete on one file group, written from the rules: log files beside log files where the merge
@@ -131,3 +132,35 @@ def test_a_bucket_is_found_by_the_fields_of_the_key():
     assert bucket_of_key("id:a1,city:oslo", ("city",), 8) == bucket_of(["oslo"], 8)
     assert bucket_file_id(3) == "00000003-0000-0000-0000-000000000000"
     assert bucket_file_id(3, "12345678-1234-4abc-8def-0123456789ab-0") == "00000003-1234-4abc-8def-0123456789ab-0"
+
+
+@pytest.mark.parametrize(
+    ("key", "fields", "expected"),
+    [
+        ("id:k5", "id", 100007944),
+        ("id:a:b", "id", 952752329),
+        ("id:__null__", "id", 106354469),
+        ("id:a,b", "id", 94710),
+        ("id:x,", "id", 3795),
+        ("id:x,y,k2:w", "id,k2", 3622035),
+        ("id:a,,k2:b", "id,k2", 95640),
+        ("id:x,y:z,k2:w", "id,k2", 4800),
+        ("id:e:f,k2:g:h", "id,k2", 3169637),
+        ("id:__null__,k2:y", "id,k2", 1082),
+        ("id:__empty__,k2:y", "id,k2", 1082),
+        ("id:__null__,k2:y", "id", 31),
+        ("id:__null__,q,k2:y", "id,k2", 641959470),
+        ("k5,id:3", "id", 2034819317),
+        ("k5,id:3,id:4", "id", 83),
+        ("a,b", "id", 94710),
+        ("id:x,k2:y", "z", 798193400),
+    ],
+)
+def test_hashes_of_keys(key: str, fields: str, expected: int):
+    """The hash of a key: what BucketIdentifier.getBucketId of Apache Hudi 1.0.2 and 1.2.0 returns for 2147483647 buckets."""
+    assert bucket_of_key(key, fields.split(","), 2**31 - 1) == expected
+
+
+def test_the_hash_in_ranges_of_a_key_with_a_missing_value():
+    """A missing value is hashed as the text null: HashID.getXXHash32 of "nully" is 2021921180 in Apache Hudi."""
+    assert hash_of(values_of_key("id:__null__,k2:y", ("id", "k2"))) == 2021921180

@@ -1,10 +1,15 @@
 """The bucket of a record in a table with a bucket index: the file group follows from the key, so no index is stored."""
 
+import re
 from collections.abc import Sequence
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.java_hash import list_hash
 from hudi_reference.requirement import implements
+
+#: Begins the next field of a key: the last comma before a colon. Earlier commas belong to the value.
+_NEXT_FIELD = re.compile(",(?=[^,:]*:)")
+_MARKS = {"__null__": None, "__empty__": ""}
 
 
 @implements("LAY-021")
@@ -21,18 +26,23 @@ def bucket_of(values: Sequence[str | None], buckets: int) -> int:
 
 @implements("LAY-021")
 def bucket_of_key(key: str, fields: Sequence[str], buckets: int) -> int:
-    """The bucket of a record key, by those of its fields that are index fields; by the whole key if there are none.
-
-    A key of several fields is `field:value` joined by commas. Fields that it does not have are ignored, as deployed.
-    """
+    """The bucket of a record key, by those of its fields that are index fields; by the whole key if there are none."""
     return bucket_of(values_of_key(key, fields), buckets)
 
 
 @implements("LAY-021")
-def values_of_key(key: str, fields: Sequence[str]) -> list[str]:
-    """The values of those index fields that a record key has, in the order of the key; the whole key if it has none of them."""
-    parts = (part.partition(":") for part in key.split(","))
-    return [value for name, colon, value in parts if colon and name in fields] or [key]
+def values_of_key(key: str, fields: Sequence[str]) -> list[str | None]:
+    """The values of those index fields that a record key has, in the order of the key; the whole key if it has none of them.
+
+    A key of several fields is `field:value` joined by commas. A key without a comma is hashed whole, also if it names its
+    field. Fields that the key does not have are ignored, as deployed.
+    """
+    first, colon, rest = key.partition(":")
+    if "," not in key or not colon:
+        return [key]
+    value, *others = _NEXT_FIELD.split(rest)
+    parts = [(first, value), *(other.partition(":")[::2] for other in others)]
+    return [_MARKS.get(value, value) for name, value in parts if name in fields] or [key]
 
 
 @implements("NBC-004")

@@ -54,9 +54,13 @@ class Node:
 
 
 @implements("LAY-021", "MRG-007")
-def hash_of(values: Iterable[str]) -> int:
-    """The hash of a record by the values of its index fields: xxHash32 of their texts one after the other, without its sign."""
-    return xxhash.xxh32_intdigest("".join(values).encode(), seed=0) & _GREATEST
+def hash_of(values: Iterable[str | None]) -> int:
+    """The hash of a record by the values of its index fields: xxHash32 of their texts one after the other, without its sign.
+
+    The text of a missing value is `null`.
+    """
+    texts = ("null" if value is None else value for value in values)
+    return xxhash.xxh32_intdigest("".join(texts).encode(), seed=0) & _GREATEST
 
 
 @implements("LAY-021", "MRG-007")
