@@ -6,6 +6,7 @@ Expected buckets, ranges and file ids are those that the classes of Apache Hudi 
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,27 @@ def test_there_are_256_buckets_by_default(engine: Client, new_uri: Callable[[], 
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([row("ab", 1, "x")]), options={"hoodie.index.type": "BUCKET"})
     assert [one[:9] for one in group_ids(uri)] == [f"{3136 % 256:08}-"]
+
+
+#: Values of the key fields `id` and `value`, and the bucket of 256: the hash of the list of both, in which a null is 0. Commas
+#: and colons belong to the values.
+PAIRS = {("a", None): 128, ("a", ""): 128, ("a,b", "c"): 45, ("a:b", "c:d"): 101}
+
+
+@WRITES
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"key={pair[0]}-{pair[1]}")
+@pytest.mark.requirements("LAY-021", "META-007")
+def test_the_bucket_of_a_key_of_two_fields(engine: Client, new_uri: Callable[[], str], pair: tuple[str, str | None]) -> None:
+    """LAY-021: the bucket follows from the values of the key fields, also if one is null, empty or has a comma or a colon.
+    Another writer finds the stored row there.
+    """
+    uri, (key, value) = new_uri(), pair
+    engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), record_key=("id", "value")))
+    for ts in (1, 2):
+        rows = as_arrow([{**row(key, ts, ""), "value": value}])
+        engine.write(uri, "upsert", rows, options={"hoodie.index.type": "BUCKET"})
+    assert [one[:9] for one in group_ids(uri)] == [f"{PAIRS[pair]:08}-"]
+    assert engine.read(uri, Query(columns=("id", "value", "ts"))).to_pylist() == [{"id": key, "value": value, "ts": 2}]
 
 
 #: Settings of a bucket index that do not fit a copy-on-write table with the key field `id`.
