@@ -73,3 +73,32 @@ def test_a_write_of_version_6_names_no_earlier_file(initial: int):
     t.change_record(storage, update, lambda record: [stat.update(prevBaseFile=None) for stat in t.stats_of(record)])
     found = {one.path for one in t.validated(storage, CHEAP).findings if one.rule == "TL-005"}
     assert found == (set() if initial == 6 else {update})
+
+
+def _with_older_names(storage: Storage, number: int, name: str) -> None:
+    """Name the log files of a write, and the instants of their slices in its metadata, after another write."""
+    written = t.completed(storage, "deltacommit", number)
+    own = split_path(written)[1].partition("_")[0]
+    for log in [path for path in t.log_files(storage) if own in path]:
+        t.move(storage, log, log.replace(own, name))
+
+    def rename(record) -> None:
+        _rename(record, own, name)
+        for stat in t.stats_of(record):
+            stat["prevCommit"] = name
+
+    t.change_record(storage, written, rename)
+
+
+@pytest.mark.parametrize(("initial", "named_after", "wrong"), [("6", 0, False), ("8", 0, False), ("8", 1, True)])
+def test_log_files_of_version_6_show_an_upgrade(initial: str, named_after: int, wrong: bool):
+    """BF-009: CREATE TABLE ... LOCATION of Apache Hudi 1.0.2 replaces the version with which an upgraded table began by 8.
+
+    Log files are named after a base file in version 6 alone. Files that are named after another log file are not its own.
+    """
+    storage = t.merge_on_read()
+    name = split_path(t.completed(storage, "deltacommit", named_after))[1].partition("_")[0]
+    _with_older_names(storage, 2, name)
+    t.change_properties(storage, {INITIAL_VERSION: initial})
+    found = {one.rule for one in t.validated(storage, CHEAP).findings if one.severity == "wrong-answers"}
+    assert ("BF-009" in found) is wrong

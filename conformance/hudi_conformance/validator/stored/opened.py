@@ -132,11 +132,23 @@ class Opened:
             return True
         return self.archived is None and self.timeline.completion_of(requested) is not None
 
-    @property
+    @cached_property
     def had_version_6(self) -> bool:
-        """Whether writers of version 6 or before may have written some of its files."""
+        """Whether writers of version 6 or before may have written some of its files.
+
+        The version with which an upgraded table began says so, until `CREATE TABLE ... LOCATION` of Apache Hudi 1.0.2 replaces
+        it by the present one. The log files from before the upgrade keep their names, which have the instant of a base file.
+        """
         initial = self.properties.get("hoodie.table.initial.version") or "0"
-        return self.properties.is_legacy or not initial.isdecimal() or int(initial) < 8
+        if self.properties.is_legacy or not initial.isdecimal() or int(initial) < 8:
+            return True
+        written = [(instant.requested, stat) for instant, commit in self.groups.commits.items() for stat in commit.stats]
+        bases = {(stat.partition, stat.file_id, instant) for instant, stat in written if ".log." not in stat.path}
+        return any(
+            stat.previous_instant != instant and f"_{stat.previous_instant}.log." in stat.path
+            and (stat.partition, stat.file_id, stat.previous_instant) in bases
+            for instant, stat in written
+        )  # fmt: skip
 
     @cached_property
     def being_cleaned(self) -> frozenset[str]:
