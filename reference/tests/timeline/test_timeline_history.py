@@ -1,15 +1,20 @@
 """The timeline history, read from Parquet files and manifests that were put there by hand."""
 
+import io
+import json
 import pickle
 
+import fastavro
 import pyarrow as pa
 import pytest
 from history_samples import FOLDER, history_storage, level_file, manifest, name_of, put_history
 from reference_samples import new_table, trip, trips
 
-from hudi_reference.errors import HudiError, InvalidQuery, MalformedHistory, PathOutsideTable
+from hudi_reference.errors import HudiError, InvalidQuery, MalformedHistory, MalformedMetadata, PathOutsideTable
 from hudi_reference.storage import LocalStorage, MemoryStorage
-from hudi_reference.timeline.history.history import History
+from hudi_reference.timeline.contents.avro_container import schema_of
+from hudi_reference.timeline.history.archived import plan_of
+from hudi_reference.timeline.history.history import ArchivedAction, History
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
@@ -169,3 +174,20 @@ def test_a_pickled_history_has_the_files_that_were_read(tmp_path):
     history = History(LocalStorage(tmp_path), "history")
     assert history.instants() == ()
     assert pickle.loads(pickle.dumps(history)).instants() == ()
+
+
+@pytest.mark.parametrize(("action", "schema"), [("commit", "HoodieCompactionPlan"), ("clean", "HoodieCleanerPlan")])
+def test_a_plan_without_its_schema_is_read(action: str, schema: str) -> None:
+    """LSM-021: an upgrade from version 6 by Apache Hudi 1.0.2 stores plans without a container, as it stores metadata."""
+    fields = {field["name"]: field.get("default") for field in schema_of(schema)["fields"]} | {"version": 1}
+    if action == "clean":
+        fields |= {"policy": "KEEP_LATEST_COMMITS"}
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(json.dumps(schema_of(schema)))), fields)
+    instant = Instant(A, action, State.COMPLETED, B)
+    found = plan_of(ArchivedAction(instant, None, out.getvalue()), "the history")
+    assert found is not None and found.get("version") == 1
+    with pytest.raises(MalformedMetadata):
+        plan_of(ArchivedAction(instant, None, out.getvalue() + b"\0"), "the history")
+    with pytest.raises(MalformedMetadata):
+        plan_of(ArchivedAction(instant, None, b""), "the history")

@@ -1,7 +1,7 @@
 """Completion metadata and plans of archived actions.
 
 The history stores the bytes of the action's files, which are Avro containers. ER-038: the specification has metadata as JSON,
-and one release wrote records without a container when it upgraded a table; both can be read.
+and one release wrote records without a container when it upgraded a table, also plans (ER-083); both can be read.
 """
 
 import io
@@ -17,7 +17,7 @@ from hudi_reference.timeline.contents.avro_container import MAGIC, Record, read_
 from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of
 from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, ArchivedAction, History
 from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import ACTIONS
+from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.instants.version_6 import read_json_record
 
 
@@ -40,13 +40,21 @@ def metadata_of(action: ArchivedAction, path: str) -> Record | None:
         return None
     if data.startswith(MAGIC):
         return read_action(data, path, action.instant)
-    return _as_json(action, data, path) if data.lstrip()[:1] == b"{" else _decode_without_schema(action, data, path)
+    if data.lstrip()[:1] == b"{":
+        return _as_json(action, data, path)
+    return _decode_without_schema(ACTIONS[action.instant.action].contents[action.instant.state].records[0], data, path)
 
 
 @implements("LSM-021")
 def plan_of(action: ArchivedAction, path: str) -> Record | None:
     """The plan of an archived action, or None. Raises MalformedMetadata."""
-    return None if action.plan is None else read_record(action.plan, path)
+    data = action.plan
+    if data is None:
+        return None
+    kinds = [one for one in ACTIONS.values() if one.planned and one.completes_as == action.instant.action]
+    if not data or data.startswith(MAGIC) or not kinds:
+        return read_record(data, path)
+    return _decode_without_schema(kinds[0].contents[State.REQUESTED].records[0], data, path)
 
 
 def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
@@ -56,9 +64,9 @@ def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
     return Record(known, schema)
 
 
-def _decode_without_schema(action: ArchivedAction, data: bytes, path: str) -> Record:
-    """A record without its schema; the deployed schema must decode all bytes."""
-    schema = schema_of(ACTIONS[action.instant.action].contents[action.instant.state].records[0])
+def _decode_without_schema(name: str, data: bytes, path: str) -> Record:
+    """A record of that name without its schema; the deployed schema must decode all bytes."""
+    schema = schema_of(name)
     stream = io.BytesIO(data)
     try:
         record = fastavro.schemaless_reader(stream, fastavro.parse_schema(json.loads(json.dumps(schema))), None)
