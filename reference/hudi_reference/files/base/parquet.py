@@ -166,17 +166,35 @@ def parquet_of(rows: pa.Table, entries: Mapping[str, str], codec: str = DEFAULT_
     """The bytes of a Parquet file with these entries in its footer, without an Arrow schema: readers use Parquet's types.
 
     In a large file only columns with few distinct values get a dictionary, because one that becomes too large is dropped again.
+    Columns with a NaN have no statistics, as those of deployed writers: the bounds leave it out, and Spark, for which it is the
+    greatest number, would skip its row.
     """
     out, (compression, level) = io.BytesIO(), _CODECS[codec]
     head, repeated = rows.slice(0, _FEW_ROWS), list[str]()
     for field in rows.schema if rows.num_rows >= _FEW_ROWS else ():
         if not pt.is_nested(field.type) and pc.count_distinct(head.column(field.name)).as_py() < _FEW_ROWS // 2:
             repeated.append(field.name)
+    leaves = [leaf for name in rows.column_names for leaf in _leaves(name, rows.column(name))]
+    bounded = [name for name, values in leaves if not _has_nan(values)]
     with pq.ParquetWriter(
         out, rows.schema, compression=compression, compression_level=level,
         use_dictionary=rows.num_rows < _FEW_ROWS or repeated,
+        write_statistics=len(bounded) == len(leaves) or bounded,
         store_schema=False, version="1.0",
     ) as writer:  # fmt: skip
         writer.write_table(rows)
         writer.add_key_value_metadata(entries)
     return out.getvalue()
+
+
+def _leaves(name: str, values: pa.ChunkedArray) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """The path and the values of a column, or of the fields of a struct; nothing of lists and maps, which no filter skips."""
+    if pt.is_struct(values.type):
+        for field, inner in zip(values.type, values.flatten(), strict=True):
+            yield from _leaves(f"{name}.{field.name}", inner)
+    elif not pt.is_nested(values.type):
+        yield name, values
+
+
+def _has_nan(values: pa.ChunkedArray) -> bool:
+    return pt.is_floating(values.type) and bool(pc.any(pc.is_nan(values)).as_py())

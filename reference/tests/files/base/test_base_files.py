@@ -3,6 +3,7 @@
 import contextlib
 import datetime as dt
 import io
+import math
 import zlib
 from decimal import Decimal
 from pathlib import Path
@@ -28,6 +29,7 @@ from hudi_reference.files import base_file
 from hudi_reference.files.base.footer import FILTER, FILTER_TYPE, MAX_KEY, MIN_KEY, BaseFileFooter
 from hudi_reference.files.base.orc_footer import BLOCK_SIZE, with_entries
 from hudi_reference.files.base.orc_zones import zones_of
+from hudi_reference.files.base.parquet import parquet_of
 from hudi_reference.files.base_file import encode_base_file, read_base_file, read_footer
 from hudi_reference.files.bloom.bloom import FilterType
 from hudi_reference.files.hfile.reader import hfile_of
@@ -392,3 +394,17 @@ def test_lance_files_are_refused_by_name(kind: str, monkeypatch: pytest.MonkeyPa
         assert (raised.value.path, raised.value.found) == (name, "lance")
     groups = table.inspect()["file_groups"]
     assert [f"y/{group['latest']['base_file']}" for group in groups["y"].values()] == [name]
+
+
+def test_columns_with_a_nan_have_no_statistics() -> None:
+    """ER-164: bounds without the NaN would let Spark skip its row, because Spark takes it for the greatest number."""
+    inner = pa.array([{"d": 1.0, "e": 2.0}, {"d": math.nan, "e": 2.0}, None])
+    columns = {"f": [1.0, math.nan, None], "g": [1.0, 2.0, None], "n": [1, 2, None], "s": inner, "l": [[1], [2], None]}
+    file = pq.ParquetFile(io.BytesIO(parquet_of(pa.table(columns), {})))
+    group = file.metadata.row_group(0)
+    found = {group.column(place).path_in_schema for place in range(group.num_columns) if group.column(place).statistics}
+    assert found == {"g", "n", "s.e"}
+    whole = pq.ParquetFile(
+        io.BytesIO(parquet_of(pa.table({**columns, "f": [1.0, 2.0, None], "s": [{"d": 1.0}, None, None]}), {}))
+    )
+    assert all(whole.metadata.row_group(0).column(place).statistics for place in range(4))
