@@ -1,6 +1,9 @@
 """Tables with consistent hashing, and log files with the instants of their slices in their names, as deployed writers name them."""
 
+import json
 from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
 
 import validated_tables_samples as t
 
@@ -8,6 +11,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.ids import RandomIds
 from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.storage import MemoryStorage, Storage
+from hudi_reference.write.placement.consistent_buckets import FIRST, FOLDER
 
 RANGES = {
     "hoodie.index.type": "BUCKET",
@@ -16,15 +20,29 @@ RANGES = {
 }
 
 
-def written(ordering: Sequence[str]) -> Storage:
-    """An insert and two updates of one row, with consistent hashing."""
-    table = t.create_table(
+def _new(ordering: Sequence[str]) -> Any:
+    return t.create_table(
         "memory:///sample", name="sample", schema=t.SCHEMA, record_key=["id"], partition=["city"], ordering=ordering,
         table_type="MERGE_ON_READ", storage=MemoryStorage(), clock=ManualClock(t.START), ids=RandomIds(), options=RANGES,
     )  # fmt: skip
+
+
+def written(ordering: Sequence[str]) -> Storage:
+    """An insert and two updates of one row, with consistent hashing."""
+    table = _new(ordering)
     table.upsert(t.rows(1))
     for fare in (1, 2):
         table.upsert(t.rows(1, fare=fare))
+    return table.storage  # type: ignore[no-any-return]
+
+
+def resized() -> Storage:
+    """The partition south has a range with a random id, as after a split, and north has its first range."""
+    table = _new(())
+    node = {"value": 2**31 - 1, "fileIdPrefix": str(UUID(int=7, version=4)), "tag": "NORMAL"}
+    content = {"version": 0, "partitionPath": "south", "instant": FIRST, "numBuckets": 1, "seqNo": 0, "nodes": [node]}
+    table.storage.put(f"{FOLDER}/south/{FIRST}.hashing_meta", json.dumps(content).encode())
+    table.upsert(t.rows(1, 2))
     return table.storage  # type: ignore[no-any-return]
 
 

@@ -1,13 +1,18 @@
 """Tables with consistent hashing, whose log files have the instants of their slices in their names (ER-163)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import validated_tables_samples as t
-from consistent_hashing_samples import named_by_slice, written
+from consistent_hashing_samples import RANGES, named_by_slice, resized, written
 
 from hudi_conformance.validator.all_checks import CHEAP
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import MalformedTable
+from hudi_reference.ids import RandomIds
 from hudi_reference.storage import Storage
+from hudi_reference.write.placement.consistent_buckets import FOLDER
 
 
 def severities(storage: Storage) -> set[tuple[str, str]]:
@@ -48,3 +53,40 @@ def test_other_tables_have_no_such_names() -> None:
         table.upsert(t.rows(1, fare=fare))
     named_by_slice(table.storage, "9-2-3")
     assert ("BF-009", "wrong-answers") in severities(table.storage)
+
+
+def _lose(storage: Storage, folder: str = "") -> None:
+    for info in tuple(storage.list(f"{FOLDER}/{folder}")):
+        storage.delete(info.path)
+
+
+def _opened(storage: Storage, buckets: str) -> Any:
+    options = {**RANGES, "hoodie.bucket.index.num.buckets": buckets}
+    return t.open_table("memory:///sample", storage=storage, clock=ManualClock(t.LATER), ids=RandomIds(), options=options)
+
+
+def test_lost_ranges_of_a_partition_that_was_never_resized() -> None:
+    """LAY-021: a writer with the same number of buckets makes the same ranges; with another number it is refused."""
+    storage = written(())
+    assert severities(storage) == set()
+    _lose(storage)
+    (found,) = t.validated(storage, CHEAP).findings
+    assert (found.rule, found.severity, found.path) == ("LAY-021", "cosmetic", f"{FOLDER}/south")
+    with pytest.raises(MalformedTable, match="no hashing metadata"):
+        _opened(storage, "3").upsert(t.rows(1, fare=9))
+    _opened(storage, "1").upsert(t.rows(1, fare=9))
+    assert _opened(storage, "1").snapshot().column("fare").to_pylist() == [9]
+    assert severities(storage) == set()
+
+
+@pytest.mark.parametrize("folder", ["", "south"])
+def test_lost_ranges_of_a_partition_that_was_resized(folder: str) -> None:
+    """LAY-021: the first ranges are not those of file groups with random ids. An upsert would store keys again."""
+    storage = resized()
+    assert severities(storage) == set()
+    _lose(storage, folder)
+    expected = {("wrong-answers", f"{FOLDER}/south")} | ({("cosmetic", f"{FOLDER}/north")} if not folder else set())
+    found = t.validated(storage, CHEAP).findings
+    assert {(one.severity, one.path) for one in found if one.rule == "LAY-021"} == expected
+    with pytest.raises(MalformedTable, match="no hashing metadata"):
+        _opened(storage, "1").upsert(t.rows(1, fare=9))

@@ -4,7 +4,6 @@ The properties of a table do not say that it has a bucket index; its file ids do
 groups that writers with it cannot parse, and would store keys beside the buckets in which these look for them.
 """
 
-import re
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -15,10 +14,7 @@ from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.write.concurrency.config import BUCKETS_KEY, ENGINE_KEY, INDEX_KEY, BucketEngine, Concurrency
-from hudi_reference.write.placement.consistent_buckets import has_hashing_metadata, names_a_range
-
-#: The file id of a first range of hashes: a UUID of version 3. Random ones, also of ranges after a split, have version 4.
-_RANGE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
+from hudi_reference.write.placement.consistent_buckets import has_hashing_metadata, is_first_range, names_a_range
 
 #: The setting that gives partitions numbers of buckets of their own, and the folder where a table stores it (RFC-89).
 EXPRESSIONS_KEY = "hoodie.bucket.index.partition.expressions"
@@ -40,9 +36,9 @@ def layout_of(table: Table, groups: FileGroups) -> Layout | None:
         return None
     if all(BUCKET_FILE_ID.fullmatch(one) for one in ids):
         return Layout.SIMPLE
-    if not table.properties.is_merge_on_read or not has_hashing_metadata(table.storage):
+    if not table.properties.is_merge_on_read:
         return Layout.RANDOM
-    is_consistent = any(_RANGE.fullmatch(one) for one in ids) or names_a_range(table, groups)
+    is_consistent = any(map(is_first_range, ids)) or (has_hashing_metadata(table.storage) and names_a_range(table, groups))
     return Layout.CONSISTENT if is_consistent else Layout.RANDOM
 
 

@@ -9,6 +9,7 @@ A clustering that splits or merges buckets adds metadata with its own instant; i
 
 import hashlib
 import json
+import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
+from hudi_reference.errors import MalformedMetadata, MalformedTable, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileGroups, FileSlice
@@ -36,8 +37,10 @@ from hudi_reference.write.placement.locate import Located
 from hudi_reference.write.placement.rows import Incoming
 
 FOLDER = f"{META_FOLDER}/.bucket_index/consistent_hashing_metadata"
-FIRST, _ENDING = "00000000000000", ".hashing_meta"
+FIRST, ENDING = "00000000000000", ".hashing_meta"
 _GREATEST = 0x7FFFFFFF
+#: The file id of a first range: a UUID of version 3. Random ones, also of ranges after a split, have version 4.
+_FIRST_RANGE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,11 @@ def _name_uuid(name: bytes) -> str:
     return str(UUID(bytes=hashlib.md5(name, usedforsecurity=False).digest(), version=3))
 
 
+def is_first_range(file_id: str) -> bool:
+    """Whether a file group is that of a range of the first metadata of a partition."""
+    return _FIRST_RANGE.fullmatch(file_id) is not None
+
+
 def _folder(partition: str) -> str:
     return f"{FOLDER}/{partition}" if partition else FOLDER
 
@@ -95,16 +103,16 @@ def load_nodes(storage: Storage, partition: str, timeline: Timeline) -> tuple[No
     Raises MalformedMetadata, and UnsupportedTableFeature while buckets are being split or merged.
     """
     folder = _folder(partition)
-    instants = sorted(name.removesuffix(_ENDING) for name in storage.names(folder) if name.endswith(_ENDING))
+    instants = sorted(name.removesuffix(ENDING) for name in storage.names(folder) if name.endswith(ENDING))
     done = [one for one in instants if one == FIRST or timeline.completion_of(one) is not None]
     if not done:
         return None
     if instants[-1] != done[-1]:
         raise UnsupportedTableFeature(
-            "buckets are being split or merged", rule="LAY-021", path=f"{folder}/{instants[-1]}{_ENDING}",
+            "buckets are being split or merged", rule="LAY-021", path=f"{folder}/{instants[-1]}{ENDING}",
             expected="metadata of a completed clustering", remedy="write again when the clustering has completed",
         )  # fmt: skip
-    path = f"{folder}/{done[-1]}{_ENDING}"
+    path = f"{folder}/{done[-1]}{ENDING}"
     return _nodes_of(storage.get(path), partition, path)
 
 
@@ -151,7 +159,7 @@ def store_first(storage: Storage, partition: str, nodes: Iterable[Node]) -> None
     listed = [{"value": node.value, "fileIdPrefix": node.prefix, "tag": "NORMAL"} for node in nodes]
     content |= {"numBuckets": len(listed), "nodes": listed}
     with suppress(ObjectExists):
-        storage.create(f"{_folder(partition)}/{FIRST}{_ENDING}", json.dumps(content, indent=2).encode())
+        storage.create(f"{_folder(partition)}/{FIRST}{ENDING}", json.dumps(content, indent=2).encode())
 
 
 @dataclass(frozen=True)
@@ -171,12 +179,15 @@ class ConsistentLookup:
         """The rows by the slice of their range; the slice of a range without a file group has no instant yet.
 
         Raises UnsupportedTableFeature if the file group of a range was replaced, or is replaced by the write: it is never read.
+        Raises MalformedTable for file groups of a partition without metadata that are not those of its first ranges.
         """
         used_up = view.groups.replaced | {file_slice.group for file_slice in replaced}
         known = {file_slice.group: file_slice for file_slice in view.groups.latest_slices}
         located = []
         for partition, rows in incoming.by_partition():
             nodes = self._nodes(partition, view.timeline)
+            if partition in self.new:
+                _check_first(partition, nodes, (file_id for path, file_id in known if path == partition))
             places = self._places(nodes, rows.column(KEY).to_pylist())
             for place in sorted(set(places)):
                 new = FileSlice(partition, nodes[place].file_id, "")
@@ -209,6 +220,17 @@ class ConsistentLookup:
         stored: Mapping[str, tuple[Node, ...]] = self.new
         for partition, nodes in stored.items():
             store_first(self.table.storage, partition, nodes)
+
+
+def _check_first(partition: str, nodes: Iterable[Node], living: Iterable[str]) -> None:
+    """The metadata of a partition may have been lost: the first ranges replace it only if they are those of its file groups."""
+    foreign = set(living) - {node.file_id for node in nodes}
+    if foreign:
+        raise MalformedTable(
+            "the partition has no hashing metadata, and its file groups are not those of the first ranges", rule="LAY-021",
+            path=_folder(partition), expected="the ranges of its file groups", found=f"no range of {min(foreign)}",
+            remedy="restore the hashing metadata, or set the number of buckets with which the partition was first written",
+        )  # fmt: skip
 
 
 def _unsupported_replacement(found: FileSlice) -> UnsupportedTableFeature:
