@@ -204,7 +204,7 @@ DEEP = (
            in_base(with_value("_hoodie_commit_seqno", "20200101000000000_0_0"))),
     Clause("no sequence number", ("META-005",), WRONG, in_base(with_value("_hoodie_commit_seqno", None))),
     Clause("no file name", ("META-010",), COSMETIC, in_base(with_value("_hoodie_file_name", None))),
-    Clause("no key fields", ("PROP-007",), COSMETIC, properties(hoodie__table__recordkey__fields=None)),
+    Clause("no key fields", ("PROP-007",), WRONG, properties(hoodie__table__recordkey__fields=None)),
     Clause("a row twice", ("PROP-017",), WRONG, _duplicate),
 )  # fmt: skip
 

@@ -162,8 +162,8 @@ def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterat
         tally.looked("PROP-007", at=len(keys))
         if given := keys.filter(pc.invert(pc.match_substring_regex(keys, _MADE_KEY))).to_pylist():
             yield Finding(
-                "PROP-007", "cosmetic", PROPERTIES_PATH,
-                "Writers that take the key fields from the table give new rows other keys, so that upserts insert them again.",
+                "PROP-007", "wrong-answers", PROPERTIES_PATH,
+                "Writers that take the key fields from the table refuse upserts, or insert rows again with other keys.",
                 f"{_KEY_FIELDS}, because the keys are not those that writers make without it", f"none; {given[0]!r} in {path}",
                 f"set {_KEY_FIELDS} to the fields with which the table was created", key=_KEY_FIELDS,
             )  # fmt: skip
