@@ -78,9 +78,18 @@ def result_of(table: StoredTable, findings: Iterable[Finding], tally: Tally, bro
     With `--only`, other findings of the same checks are left out. So is what was concluded from a folder that cannot be listed.
     """
     wanted = table.scope.rules
-    kept = in_order(one for one in findings if (not wanted or one.rule in wanted) and _is_known(table, one))
+    kept = _once(in_order(one for one in findings if (not wanted or one.rule in wanted) and _is_known(table, one)))
     checked = {rule: count for rule, count in sorted(tally.counts.items()) if not wanted or rule in wanted}
     return Validation(table.uri, table.version, kept, checked, tuple(broken), pending_actions(table))
+
+
+def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings without those of readers that lack a file which an action names: the finding of the action says more.
+
+    That of an action has a key.
+    """
+    named = {one.path for one in findings if one.rule == "TL-036" and one.key}
+    return tuple(one for one in findings if one.rule != "TL-036" or one.key or one.path not in named)
 
 
 def _is_known(table: StoredTable, finding: Finding) -> bool:

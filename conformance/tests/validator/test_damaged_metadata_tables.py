@@ -1,14 +1,16 @@
 """Damages of a metadata table: what is said of the data is true, and the remedy builds the metadata table again."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import deep_damage_samples as d
 import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import ALL
+from hudi_conformance.validator.checks.finding import Tally
 from hudi_conformance.validator.stored.table import load_table
-from hudi_conformance.validator.validation import missing_file
+from hudi_conformance.validator.validation import missing_file, result_of
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.storage import Storage
 
@@ -70,7 +72,24 @@ def test_a_file_that_was_missing_was_not_deleted_meanwhile() -> None:
     _lose_index_log(storage)
     found = t.validated(storage, ALL).findings
     assert "RDR-002" not in t.rules_of(found)
-    assert [one for one in found if one.rule == "TL-036" and "could not be examined further" in one.meaning]
+    assert [one for one in found if one.rule == "TL-036"]
+
+
+@pytest.mark.parametrize("lose", [_lose_index_log, _lose_listing])
+def test_a_lost_file_is_one_finding(lose: Callable[[Storage], None]) -> None:
+    """TL-036: several checks read the file; the finding names the action that stored it."""
+    storage = d.indexed_merge_on_read()
+    lose(storage)
+    (found,) = (one for one in t.validated(storage, ALL).findings if one.rule == "TL-036")
+    assert found.expected.startswith("the file, as .hoodie/") and found.key
+
+
+def test_a_lost_file_that_no_action_names_is_a_finding() -> None:
+    """TL-036: the actions of the metadata table are lost too, so that only the reader knows of the file."""
+    table = load_table("memory:///sample", storage=t.with_metadata_table())
+    lost = missing_file(table, "files/lost.hfile")
+    kept = result_of(table, [lost, replace(lost, path="files/other.hfile", key="other.hfile")], Tally()).findings
+    assert lost in kept
 
 
 def test_an_older_file_of_a_partition_that_was_made_again_is_no_damage(monkeypatch: pytest.MonkeyPatch):

@@ -27,6 +27,7 @@ def _needed(table: StoredTable) -> dict[str, str]:
 def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Each file that a completed write names is there, unless a clean deleted it."""
     needed, removals = _needed(table), table.removals
+    reported = set[tuple[str, str]]()  # at version 6 several writes append to one file
     for instant, commit in table.owned.commits.items():
         beside = _log_files_of_the_attempt(table, commit)
         needed |= {path: needed[own] for path, own in beside.items() if own in needed}
@@ -37,7 +38,10 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
             if path in table.listing.files or (removals.explains(path) and path not in needed):
                 continue
             if path in needed or instant in table.commits:
-                yield _missing(table, instant, path, needed)
+                found = _missing(table, instant, path, needed)
+                if (found.rule, path) not in reported:
+                    reported.add((found.rule, path))
+                    yield found
 
 
 def _log_files_of_the_attempt(table: StoredTable, commit: CommitMetadata) -> dict[str, str]:
