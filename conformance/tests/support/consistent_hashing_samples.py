@@ -46,6 +46,12 @@ def resized() -> Storage:
     return table.storage  # type: ignore[no-any-return]
 
 
+def lose_metadata(storage: Storage, folder: str = "") -> None:
+    """Delete the hashing metadata of all partitions, or of one."""
+    for info in tuple(storage.list(f"{FOLDER}/{folder}")):
+        storage.delete(info.path)
+
+
 def rename_in(storage: Storage, completed: str, old: str, new: str) -> None:
     """Rename the log file of a write, in its metadata too."""
 

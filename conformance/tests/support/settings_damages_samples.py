@@ -2,6 +2,7 @@
 
 import re
 
+import consistent_hashing_samples as ranges
 import validated_tables_samples as t
 from damages_samples import Damage
 
@@ -9,7 +10,7 @@ from hudi_reference.layout.names import split_path
 from hudi_reference.storage import Storage
 
 
-def _set(key: str, value: str):
+def _set(key: str, value: str | None):
     return lambda storage: t.change_properties(storage, {key: value})
 
 
@@ -114,6 +115,11 @@ def _lose_built_partition(storage: Storage) -> None:
 SETTINGS_DAMAGES = (
     Damage("record key that is no column", "settings.columns", "PROP-007", t.copy_on_write,
            _set("hoodie.table.recordkey.fields", "nothing")),
+    Damage("no record key without meta columns", "settings.virtual-keys", "PROP-007",
+           lambda: t.changed("COPY_ON_WRITE", **{"hoodie.populate.meta.fields": "false"}),
+           _set("hoodie.table.recordkey.fields", None), severity="wrong-answers"),
+    Damage("ranges of hashes lost", "layout.hash-ranges", "LAY-021", ranges.resized,
+           lambda storage: ranges.lose_metadata(storage, "south/"), severity="wrong-answers"),
     Damage("partition field that is no column", "settings.columns", "PROP-008", t.copy_on_write,
            _set("hoodie.table.partition.fields", "nothing")),
     Damage("ordering field that is no column", "settings.columns", "PROP-009", t.copy_on_write,

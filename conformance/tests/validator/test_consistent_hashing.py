@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 import validated_tables_samples as t
-from consistent_hashing_samples import RANGES, named_by_slice, resized, written
+from consistent_hashing_samples import RANGES, lose_metadata, named_by_slice, resized, written
 
-from hudi_conformance.validator.all_checks import CHEAP
+from hudi_conformance.validator.all_checks import ALL, CHEAP
+from hudi_reference import cluster
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import MalformedTable
+from hudi_reference.errors import MalformedTable, UnsupportedTableFeature
 from hudi_reference.ids import RandomIds
 from hudi_reference.storage import Storage
 from hudi_reference.write.placement.consistent_buckets import FOLDER
@@ -55,11 +56,6 @@ def test_other_tables_have_no_such_names() -> None:
     assert ("BF-009", "wrong-answers") in severities(table.storage)
 
 
-def _lose(storage: Storage, folder: str = "") -> None:
-    for info in tuple(storage.list(f"{FOLDER}/{folder}")):
-        storage.delete(info.path)
-
-
 def _opened(storage: Storage, buckets: str) -> Any:
     options = {**RANGES, "hoodie.bucket.index.num.buckets": buckets}
     return t.open_table("memory:///sample", storage=storage, clock=ManualClock(t.LATER), ids=RandomIds(), options=options)
@@ -69,7 +65,7 @@ def test_lost_ranges_of_a_partition_that_was_never_resized() -> None:
     """LAY-021: a writer with the same number of buckets makes the same ranges; with another number it is refused."""
     storage = written(())
     assert severities(storage) == set()
-    _lose(storage)
+    lose_metadata(storage)
     (found,) = t.validated(storage, CHEAP).findings
     assert (found.rule, found.severity, found.path) == ("LAY-021", "cosmetic", f"{FOLDER}/south")
     with pytest.raises(MalformedTable, match="no hashing metadata"):
@@ -84,9 +80,31 @@ def test_lost_ranges_of_a_partition_that_was_resized(folder: str) -> None:
     """LAY-021: the first ranges are not those of file groups with random ids. An upsert would store keys again."""
     storage = resized()
     assert severities(storage) == set()
-    _lose(storage, folder)
+    lose_metadata(storage, folder)
     expected = {("wrong-answers", f"{FOLDER}/south")} | ({("cosmetic", f"{FOLDER}/north")} if not folder else set())
     found = t.validated(storage, CHEAP).findings
     assert {(one.severity, one.path) for one in found if one.rule == "LAY-021"} == expected
     with pytest.raises(MalformedTable, match="no hashing metadata"):
         _opened(storage, "1").upsert(t.rows(1, fare=9))
+
+
+def test_lost_ranges_after_a_clustering_replaced_the_first_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAY-021: no file group of a first range is read any more; that which the clustering replaced shows the index."""
+    storage = written(())
+    for module in ("plan", "clustering"):
+        monkeypatch.setattr(f"hudi_reference.services.clustering.{module}.check_not_bucketed", lambda *_: None)
+    assert cluster(_opened(storage, "1"), {"hoodie.clustering.inline.max.commits": "1"})
+    assert severities(storage) == set()
+    lose_metadata(storage)
+    assert severities(storage) == {("LAY-021", "wrong-answers")}
+    for options in ({}, RANGES):
+        with pytest.raises((MalformedTable, UnsupportedTableFeature), match=r"no hashing metadata|bucket index"):
+            t.open_table("memory:///sample", storage=storage, options=options).upsert(t.rows(1, fare=9))
+
+
+def test_lost_key_fields_of_a_table_of_log_files() -> None:
+    """PROP-007: the keys in log files show the loss, where no base file does."""
+    storage = written(())
+    t.change_properties(storage, {"hoodie.table.recordkey.fields": None})
+    found = t.validated(storage, ALL).findings
+    assert ("PROP-007", "wrong-answers") in {(one.rule, one.severity) for one in found}

@@ -14,7 +14,12 @@ from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.write.concurrency.config import BUCKETS_KEY, ENGINE_KEY, INDEX_KEY, BucketEngine, Concurrency
-from hudi_reference.write.placement.consistent_buckets import has_hashing_metadata, is_first_range, names_a_range
+from hudi_reference.write.placement.consistent_buckets import (
+    has_first_ranges,
+    has_hashing_metadata,
+    is_first_range,
+    names_a_range,
+)
 
 #: The setting that gives partitions numbers of buckets of their own, and the folder where a table stores it (RFC-89).
 EXPRESSIONS_KEY = "hoodie.bucket.index.partition.expressions"
@@ -38,7 +43,9 @@ def layout_of(table: Table, groups: FileGroups) -> Layout | None:
         return Layout.SIMPLE
     if not table.properties.is_merge_on_read:
         return Layout.RANDOM
-    is_consistent = any(map(is_first_range, ids)) or (has_hashing_metadata(table.storage) and names_a_range(table, groups))
+    if not has_hashing_metadata(table.storage):
+        return Layout.CONSISTENT if has_first_ranges(groups) else Layout.RANDOM  # the metadata of the ranges was lost
+    is_consistent = any(map(is_first_range, ids)) or names_a_range(table, groups)
     return Layout.CONSISTENT if is_consistent else Layout.RANDOM
 
 

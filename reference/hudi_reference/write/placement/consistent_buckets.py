@@ -87,6 +87,12 @@ def is_first_range(file_id: str) -> bool:
     return _FIRST_RANGE.fullmatch(file_id) is not None
 
 
+def has_first_ranges(groups: FileGroups) -> bool:
+    """Whether a file group is that of a first range, also if a clustering that resized the partition has replaced it."""
+    clusterings = {instant.requested for instant, commit in groups.commits.items() if commit.operation == "CLUSTER"}
+    return any(is_first_range(one.file_id) and one.replaced_by in (None, *clusterings) for one in groups)
+
+
 def _folder(partition: str) -> str:
     return f"{FOLDER}/{partition}" if partition else FOLDER
 

@@ -19,7 +19,7 @@ from hudi_reference.schema.avro import META_COLUMNS, field_names
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
-from hudi_reference.write.placement.consistent_buckets import ENDING, is_first_range, names_a_range
+from hudi_reference.write.placement.consistent_buckets import ENDING, has_first_ranges, is_first_range, names_a_range
 from hudi_reference.write.placement.consistent_buckets import FOLDER as HASHING_FOLDER
 
 ADD_METAFILES = "in Spark SQL: call repair_add_partition_meta(table => '...', dry_run => false)"
@@ -296,7 +296,7 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
     living: dict[str, list[str]] = {}
     for one in table.owned.latest_slices if table.entries.get("hoodie.table.type") == "MERGE_ON_READ" else ():
         living.setdefault(one.partition, []).append(one.file_id)
-    if not any(is_first_range(one) for ids in living.values() for one in ids) and not _names_a_range(table):
+    if not living or not (_names_a_range(table) if table.has_consistent_hashing else has_first_ranges(table.owned)):
         return
     for partition, ids in sorted(living.items()):
         folder = join_path(HASHING_FOLDER, partition)
@@ -319,7 +319,9 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 def _names_a_range(table: StoredTable) -> bool:
     """Whether hashing metadata names a file group. Damaged metadata is a finding of the check of the keys."""
     try:
-        return table.has_consistent_hashing and names_a_range(table.opened.table, table.groups)
+        return any(is_first_range(one.file_id) for one in table.owned.latest_slices) or names_a_range(
+            table.opened.table, table.groups
+        )
     except HudiError:
         return False
 
