@@ -48,6 +48,18 @@ def _columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
                 )  # fmt: skip
 
 
+def _virtual_keys(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-007: a table without meta columns has key fields: nothing else tells the keys of its rows."""
+    if not table.entries or table.properties.populates_meta_fields:
+        return
+    tally.looked("PROP-007")
+    if not table.properties.fields(RECORD_KEY):
+        yield Finding(
+            "PROP-007", "wrong-answers", PROPERTIES_PATH, _MEANING[RECORD_KEY], f"a line {RECORD_KEY}=...", "no value", RESTORE,
+            key=RECORD_KEY,
+        )  # fmt: skip
+
+
 def _dropped_columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """LAY-018: a table whose files lack the partition columns lacks them in the schemas of its writes, too.
 
@@ -225,6 +237,7 @@ def _formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 CHECKS = (
     Check("settings.columns", ("PROP-007", "PROP-008", "PROP-009"), "cheap", _columns, tables="data"),
+    Check("settings.virtual-keys", ("PROP-007",), "cheap", _virtual_keys, tables="data"),
     Check("settings.dropped-columns", ("LAY-018",), "cheap", _dropped_columns, tables="data"),
     Check("settings.event-time", ("MRG-034",), "cheap", _event_time, tables="data"),
     Check("settings.orderings", ("PROP-009",), "cheap", _orderings, tables="data"),

@@ -18,6 +18,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.pruning.partition_columns import DROP_KEY
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.record_keys import KeyGenerator
@@ -149,16 +150,13 @@ def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterat
     if not table.entries or opened.properties.fields(_KEY_FIELDS) or not opened.properties.populates_meta_fields:
         return
     for one in table.scope.chosen(tuple(opened.groups.latest_slices)):
-        if one.base_file is None or one.missing:
+        if one.missing or (one.base_file is None and not opened.can_merge):
             continue
-        path = one.path(one.base_file)
+        path = one.path(one.base_file or one.log_files[0])
         try:
-            rows = read_base_file(table.storage, path, (KEY,))
+            keys = _keys_of(table, one)
         except HudiError:
             continue  # others report it
-        if KEY not in rows.column_names:
-            continue
-        keys = rows.column(KEY).cast(pa.string()).drop_null()
         tally.looked("PROP-007", at=len(keys))
         if given := keys.filter(pc.invert(pc.match_substring_regex(keys, _MADE_KEY))).to_pylist():
             yield Finding(
@@ -168,6 +166,15 @@ def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterat
                 f"set {_KEY_FIELDS} to the fields with which the table was created", key=_KEY_FIELDS,
             )  # fmt: skip
             return
+
+
+def _keys_of(table: StoredTable, one: FileSlice) -> pa.ChunkedArray:
+    """The keys in the base file of a slice, or in its log files if it has none. Raises HudiError."""
+    if one.base_file is None:
+        return table.opened.reader.current_keys(one).cast(pa.string()).drop_null()
+    rows = read_base_file(table.storage, one.path(one.base_file), (KEY,))
+    found = rows.column(KEY) if KEY in rows.column_names else pa.chunked_array([], pa.string())
+    return found.cast(pa.string()).drop_null()
 
 
 KEY_FIELDS = Check("rows.key-fields", ("PROP-007",), "deep", examine_key_fields, tables="data")
