@@ -57,9 +57,9 @@ def examine_unnamed(table: StoredTable, path: str, tally: Tally) -> Iterator[Fin
 
 
 def _written(table: StoredTable, path: str, requested: str) -> pa.Array:
-    """The keys of the rows in a base file that the write of that time stored."""
+    """The keys of the rows in a base file that the write of that time stored: all of a clustering, which copies rows."""
     rows = read_base_file(table.storage, path)
-    if COMMIT_TIME in rows.column_names:
+    if COMMIT_TIME in rows.column_names and table.opened.operations.get(requested) != "CLUSTER":
         rows = rows.filter(pc.equal(rows.column(COMMIT_TIME).cast(pa.string()), requested))
     return keys_of_rows(table.opened, rows).drop_null()
 
