@@ -9,7 +9,7 @@ import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.cases.schema import fixtures_root
-from hudi_conformance.validator.all_checks import CHEAP
+from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.contents.actions import read_action, write_action
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
@@ -122,3 +122,15 @@ def test_a_damage_is_found_with_its_rule(name: str) -> None:
     assert t.validated(storage, CHEAP, LATER).findings == ()
     edit(storage)
     assert rule in t.rules_of(t.validated(storage, CHEAP, LATER).findings)
+
+
+@pytest.mark.parametrize("table", ["v6.cow.archived", "v6.mor.archived"])
+@pytest.mark.parametrize("kept", [0, 0.5, 0.99])
+def test_actions_that_a_cut_archive_lacks_are_not_lost(table: str, kept: float) -> None:
+    """COMPAT-003: no query of version 6 reads the archive. The cut file is the finding, and not what it may have named."""
+    storage = _copied(TABLES / table / "table")
+    path = t.paths(storage, ".commits_.archive.")[-1]
+    content = storage.get(path)
+    storage.put(path, content[: int(len(content) * kept)])
+    found = {(one.rule, one.severity, one.path) for one in t.validated(storage, ALL, LATER).findings}
+    assert found == {("COMPAT-003", "cosmetic", path)}

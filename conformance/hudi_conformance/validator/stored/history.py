@@ -8,8 +8,10 @@ from typing import Any
 from hudi_conformance.validator.stored.listing import Listing
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, MalformedHistory
+from hudi_reference.files.log.block import CorruptBlock
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.legacy.archived_log import read_archived_log
+from hudi_reference.legacy.archived_log import archived_log_files, read_archived_log
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of
 from hudi_reference.timeline.history.archived import metadata_of
@@ -38,6 +40,13 @@ class StoredHistory:
     errors: tuple[HudiError, ...] = ()
     #: The metadata of the archived actions that can be decoded.
     metadata: Mapping[Instant, Mapping[str, Any]] = field(default_factory=dict)
+    #: Archives of version 6 that end within a block, or have none: the offset, and what is wrong.
+    cut: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is known to be missing."""
+        return not self.errors and not self.cut
 
     @cached_property
     def commits(self) -> Mapping[Instant, CommitMetadata]:
@@ -94,9 +103,19 @@ def _archived_log(storage: Storage, folder: str) -> StoredHistory:
     try:
         archived = read_archived_log(storage, folder)
         metadata = {found.instant: found.metadata for found in archived if found.metadata is not None}
-        return StoredHistory(folder, Manifest(), {}, tuple(found.instant for found in archived), (), metadata)
+        instants = tuple(found.instant for found in archived)
+        return StoredHistory(folder, Manifest(), {}, instants, (), metadata, dict(_cut_archives(storage, folder)))
     except HudiError as error:
         return StoredHistory(folder, None, {}, (), (error,))
+
+
+def _cut_archives(storage: Storage, folder: str) -> Iterator[tuple[str, tuple[int, str]]]:
+    for path in archived_log_files(storage, folder):
+        *_, last = (None, *read_log_file(storage, path, for_inspection=True))
+        if last is None:
+            yield path, (0, "no block")
+        elif isinstance(last, CorruptBlock):
+            yield path, (last.offset, last.reason)
 
 
 def _missing(folder: str, file: LevelFile) -> MalformedHistory:

@@ -285,7 +285,7 @@ class StoredTable:
     @cached_property
     def opened(self) -> Opened:
         """The table as the reference reads it."""
-        archived = None if self.history.errors else frozenset(instant.requested for instant in self.history.instants)
+        archived = frozenset(instant.requested for instant in self.history.instants) if self.history.is_whole else None
         return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups, archived)
 
     # The metadata table.

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
-from hudi_reference.files.log.block import CorruptBlock
-from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
 from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.timeline.contents.metadata import SERVICES, commit_metadata_of
@@ -40,21 +38,19 @@ def _readable(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
 
 
 def _cut_archives(table: StoredTable, tally: Tally) -> Iterator[Finding]:
-    """COMPAT-003: the last block of each file in the archive of version 6 is whole.
+    """COMPAT-003: each file in the archive of version 6 has a block, and the last one is whole.
 
     A reader of the archive ignores an incomplete block at the end of a file: the append of a crashed writer, whose actions are
     still active. A file that was cut later looks the same, and its actions are nowhere else.
     """
-    for path in archived_log_files(table.storage, table.history.folder):
-        tally.looked("COMPAT-003")
-        *_, last = (None, *read_log_file(table.storage, path, for_inspection=True))
-        if isinstance(last, CorruptBlock):
-            yield Finding(
-                "COMPAT-003", "cosmetic", path,
-                "No query of version 6 reads the archive; an upgrade leaves the actions of this block out.",
-                "a whole block", last.reason, "if its actions are not on the active timeline, restore the file from another "
-                "copy of the table before an upgrade", offset=last.offset,
-            )  # fmt: skip
+    tally.looked("COMPAT-003", at=len(archived_log_files(table.storage, table.history.folder)))
+    for path, (offset, found) in table.history.cut.items():
+        yield Finding(
+            "COMPAT-003", "cosmetic", path,
+            "No query of version 6 reads the archive; an upgrade leaves the actions of this block out.",
+            "a whole block", found, "if its actions are not on the active timeline, restore the file from another "
+            "copy of the table before an upgrade", offset=offset,
+        )  # fmt: skip
 
 
 def _version_file(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

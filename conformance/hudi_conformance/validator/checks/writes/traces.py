@@ -117,7 +117,7 @@ def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[F
 
     The parents of an archived write may have been archived before the history begins.
     """
-    if table.is_metadata_table or table.history.errors:
+    if table.is_metadata_table or not table.history.is_whole:
         return
     completed = {instant.requested for instant in (*table.timeline.commits, *table.history.instants)}
     planned = {instant.requested for instant in table.timeline.pending if instant.action == "compaction"}
