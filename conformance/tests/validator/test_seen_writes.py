@@ -4,6 +4,9 @@ import deep_damage_samples as d
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import CHEAP
+from hudi_reference.services.clustering.plan import schedule_clustering
+from hudi_reference.timeline.contents.actions import read_action
+from hudi_reference.timeline.instants.instant import parse_instant_name
 
 
 def test_a_write_that_a_built_index_saw_completed_is_lost() -> None:
@@ -15,3 +18,25 @@ def test_a_write_that_a_built_index_saw_completed_is_lost() -> None:
     storage.delete(table.path_of(seen))
     found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "TL-052"]
     assert {(one.severity, one.key) for one in found} == {("data-lost", seen.requested)}
+
+
+def test_a_write_of_a_history_that_cannot_be_read_may_be_in_it() -> None:
+    """ARC-002: a pending plan names a base file of an archived write. With a damaged history nothing says that it was lost."""
+    storage = t.copy_on_write()
+    table = t.reopened(storage)
+    for fare in range(7):
+        table.upsert(t.rows(2, fare=fare))
+    assert t.archive(table, {"hoodie.keep.max.commits": "4", "hoodie.keep.min.commits": "3"}).instants
+    known = {one.requested for one in t.stored(storage).timeline.completed}
+    assert schedule_clustering(t.reopened(storage), {"hoodie.clustering.plan.strategy.small.file.limit": "1000000000"})
+    (plan,) = t.paths(storage, ".clustering.requested")
+    instant = parse_instant_name(plan.rpartition("/")[2])
+    assert instant is not None
+    record = read_action(storage.get(plan), plan, instant)
+    assert record is not None
+    names = [one["dataFilePath"] for group in record["clusteringPlan"]["inputGroups"] for one in group["slices"]]
+    assert [name for name in names if not known.intersection(name.removesuffix(".parquet").split("_"))]
+    assert not {"ARC-002", "TL-052"} & t.rules_of(t.validated(storage, CHEAP).findings)
+    (level,) = t.paths(storage, ".hoodie/timeline/history/", ".parquet")
+    t.cut(storage, level, 40)
+    assert not {"ARC-002", "TL-052"} & t.rules_of(t.validated(storage, CHEAP).findings)
