@@ -5,9 +5,8 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_conformance.validator.checks.cheap.metadata_files import REBUILD
-from hudi_conformance.validator.checks.deep.file_entries import rebuild
 from hudi_conformance.validator.checks.finding import NOT_READ, SEVERITIES, UNSOUND, Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.remedies import REBUILD, rebuild
 from hudi_conformance.validator.stored.pending import PendingAction, pending_actions
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile

@@ -56,6 +56,8 @@ REMEDIES: dict[str, tuple[Callable[[], Storage], Callable[[Storage], object], st
                           "MDT-010", ("--set", "hoodie.metadata.index.column.stats.enable=true")),
     "a lost log file of an index": (d.indexed_merge_on_read, lambda s: s.delete(_index_log(s)), "TL-036",
                                     ("--set", "hoodie.metadata.record.index.enable=true")),
+    "a lost folder of an index": (d.indexed_merge_on_read, lambda s: _lose_folder(s, "column_stats"), "PROP-012",
+                                  ("--set", "hoodie.metadata.index.column.stats.enable=true")),
     "a key without a location": (d.indexed, lambda s: _edit("a key without a location", s), "IDX-010",
                                  ("--set", "hoodie.metadata.record.index.enable=true")),
 }  # fmt: skip
@@ -63,6 +65,11 @@ REMEDIES: dict[str, tuple[Callable[[], Storage], Callable[[Storage], object], st
 
 def _index_log(storage: Storage) -> str:
     return t.paths(storage, ".hoodie/metadata/record_index/", ".log.")[-1]
+
+
+def _lose_folder(storage: Storage, index: str) -> None:
+    for path in t.paths(storage, f".hoodie/metadata/{index}/"):
+        storage.delete(path)
 
 
 def _edit(name: str, storage: Storage) -> None:

@@ -1,8 +1,10 @@
 """The listing of files in the metadata table, compared with the files on storage that completed writes own."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.remedies import REBUILD, rebuild
 from hudi_conformance.validator.stored.pending import EXPIRED
 from hudi_conformance.validator.stored.stored_properties import OF_METADATA_TABLES
 from hudi_conformance.validator.stored.table import StoredTable
@@ -22,7 +24,6 @@ from hudi_reference.timeline.instants.states import COMMITS
 
 FILES = BuiltIn.FILES.value
 FOLDER = f"{METADATA_FOLDER}/{FILES}"
-REBUILD = "in Spark SQL: call delete_metadata_table(table => '...'); the next write builds it again"
 
 
 def _records(table: StoredTable) -> dict[str, MetadataRecord] | None:
@@ -184,20 +185,22 @@ def _group_numbers(table: StoredTable, part: object, tally: Tally) -> Iterator[F
             yield Finding(
                 "IDX-010", "wrong-answers", path, "Writers refuse the table, and readers that use the index find nothing.",
                 f"file groups of completed writes, as {USABLE} lists the index", "files of writes that are not completed",
-                REBUILD if partition == FILES else "drop the index and create it again",
+                rebuild(partition),
             )  # fmt: skip
             continue
         try:
             counted = {one for group in IndexGroups.from_ids(ids).by_part.values() for one in group}
         except HudiError as error:
             meaning = "Look-ups in the index read another file group than that of the key, and find nothing."
-            yield finding_of(error, "wrong-answers", meaning, rule="IDX-010", path=path)
+            yield replace(
+                finding_of(error, "wrong-answers", meaning, rule="IDX-010", path=path), path=path, remedy=rebuild(partition)
+            )
             continue
         if others := sorted(set(ids) - counted):
             yield Finding(
                 "IDX-010", "cosmetic", path, "Readers that count the file group look for keys in another one.",
                 "file ids with the name of the index and a number", ", ".join(others)[:200],
-                "drop the index and create it again",
+                rebuild(partition),
             )  # fmt: skip
 
 

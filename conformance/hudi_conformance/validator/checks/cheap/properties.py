@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.checks.remedies import rebuild
 from hudi_conformance.validator.stored.stored_properties import is_allowed
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
@@ -315,7 +316,7 @@ def _metadata_lists(table: StoredTable, part: object, tally: Tally) -> Iterator[
                 "PROP-012", "wrong-answers", folder.rstrip("/"),
                 "Readers that use the metadata table find no files, or fail." if name == "files"
                 else "Readers that use this index fail, or skip files that have matching rows.",
-                f"a partition of the metadata table, as {USABLE} lists it", "no data file", remedy, key=name,
+                f"a partition of the metadata table, as {USABLE} lists it", "no data file", rebuild(name), key=name,
             )  # fmt: skip
     if usable and "files" not in usable:
         yield Finding("PROP-012", "cosmetic", PROPERTIES_PATH, "Readers use none of the indexes without the listing of files.",

@@ -15,6 +15,7 @@ from hudi_conformance.validator.checks.deep.expressions import ZONES, deviation_
 from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, described, where
 from hudi_conformance.validator.checks.deep.files.footer_statistics import sizes_of_columns
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
+from hudi_conformance.validator.checks.remedies import rebuild
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property
 from hudi_reference.files.bloom.bloom import FilterType, decode_filter
@@ -38,12 +39,6 @@ RULES = ("MDT-010", "MDT-014", "MDT-001", "IDX-004", "IDX-005", "IDX-006", "IDX-
 #: The ends of names of base files.
 BASE_ENDINGS = tuple(f".{extension}" for extension in BASE_EXTENSIONS)
 _SKIPS = "Queries that skip data by these statistics leave rows out."
-
-
-def rebuild(partition: str) -> str:
-    """How to make a partition of the metadata table anew."""
-    first = "drop the secondary indexes; then " if partition == BuiltIn.RECORD_INDEX else ""
-    return f"{first}hudi-conformance service TABLE drop-index --index {partition}, then index with the index enabled"
 
 
 @dataclass(frozen=True)

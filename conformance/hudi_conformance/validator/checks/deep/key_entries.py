@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from hudi_conformance.validator.checks.deep.file_entries import Place, rebuild
+from hudi_conformance.validator.checks.deep.file_entries import Place
 from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.deep.keys import were_inserted
 from hudi_conformance.validator.checks.deep.named_entries import is_time, knows_all_writes, times_of_groups
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.checks.remedies import rebuild
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
