@@ -83,12 +83,18 @@ def result_of(table: StoredTable, findings: Iterable[Finding], tally: Tally, bro
 
 
 def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings without those of readers that lack a file which an action names: the finding of the action says more.
+    """The findings without those of readers that another check reports with more: which action names a lost file, which index.
 
-    That of an action has a key.
+    That of an action has a key, and that of an index the path of the index.
     """
     named = {one.path for one in findings if one.rule == "TL-036" and one.key}
-    return tuple(one for one in findings if one.rule != "TL-036" or one.key or one.path not in named)
+    known = {(one.rule, one.expected, one.found) for one in findings if one.path != METADATA_FOLDER}
+    return tuple(
+        one
+        for one in findings
+        if not (one.rule == "TL-036" and not one.key and one.path in named)
+        and not (one.path == METADATA_FOLDER and (one.rule, one.expected, one.found) in known)
+    )
 
 
 def _is_known(table: StoredTable, finding: Finding) -> bool:

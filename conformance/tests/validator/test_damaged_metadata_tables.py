@@ -8,7 +8,7 @@ import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import ALL
-from hudi_conformance.validator.checks.finding import Tally
+from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import missing_file, result_of
 from hudi_reference.layout.names import parse_data_file_name, split_path
@@ -82,6 +82,15 @@ def test_a_lost_file_is_one_finding(lose: Callable[[Storage], None]) -> None:
     lose(storage)
     (found,) = (one for one in t.validated(storage, ALL).findings if one.rule == "TL-036")
     assert found.expected.startswith("the file, as .hoodie/") and found.key
+
+
+def test_the_finding_of_a_lost_file_group_names_its_index() -> None:
+    """IDX-010: the reader that numbers the file groups knows the folder of the metadata table alone."""
+    table = load_table("memory:///sample", storage=t.with_metadata_table())
+    of_reader = Finding("IDX-010", "wrong-answers", ".hoodie/metadata", "", "a group", "an index", "")
+    of_index = replace(of_reader, path=".hoodie/metadata/record_index")
+    other = replace(of_reader, found="another index")
+    assert result_of(table, [of_reader, of_index, other], Tally()).findings == (other, of_index)
 
 
 def test_a_lost_file_that_no_action_names_is_a_finding() -> None:
