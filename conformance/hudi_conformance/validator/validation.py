@@ -77,9 +77,17 @@ def result_of(table: StoredTable, findings: Iterable[Finding], tally: Tally, bro
     With `--only`, other findings of the same checks are left out. So is what was concluded from a folder that cannot be listed.
     """
     wanted = table.scope.rules
-    kept = _once(in_order(one for one in findings if (not wanted or one.rule in wanted) and _is_known(table, one)))
+    known = (one for one in findings if (not wanted or one.rule in wanted) and _is_known(table, one))
+    kept = _once(in_order(_with_upgrade(one) for one in known) if table.properties.is_legacy else in_order(known))
     checked = {rule: count for rule, count in sorted(tally.counts.items()) if not wanted or rule in wanted}
     return Validation(table.uri, table.version, kept, checked, tuple(broken), pending_actions(table))
+
+
+def _with_upgrade(finding: Finding) -> Finding:
+    """A finding of a table of version 6, which the services of this project do not change."""
+    if "hudi-conformance service" not in finding.remedy:
+        return finding
+    return replace(finding, remedy=f"{finding.remedy} (after hudi-conformance migrate TABLE --yes, or with Apache Hudi)")
 
 
 def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

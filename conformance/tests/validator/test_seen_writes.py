@@ -40,3 +40,12 @@ def test_a_write_of_a_history_that_cannot_be_read_may_be_in_it() -> None:
     (level,) = t.paths(storage, ".hoodie/timeline/history/", ".parquet")
     t.cut(storage, level, 40)
     assert not {"ARC-002", "TL-052"} & t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+def test_a_write_that_may_have_completed_is_not_rolled_back_at_once() -> None:
+    """TL-030: the writer removed its markers, as after completion. A rollback would delete rows of a completed write."""
+    storage = t.copy_on_write()
+    storage.delete(t.completed(storage, "commit"))
+    remedies = {one.remedy for one in t.validated(storage, CHEAP).findings if one.rule == "TL-030"}
+    assert remedies
+    assert all(one.startswith("restore the completed file") and "rollback --instant" in one for one in remedies)

@@ -134,3 +134,12 @@ def test_actions_that_a_cut_archive_lacks_are_not_lost(table: str, kept: float) 
     storage.put(path, content[: int(len(content) * kept)])
     found = {(one.rule, one.severity, one.path) for one in t.validated(storage, ALL, LATER).findings}
     assert found == {("COMPAT-003", "cosmetic", path)}
+
+
+def test_a_command_that_does_not_change_version_6_comes_after_the_upgrade() -> None:
+    """COMPAT-005: the services refuse tables of version 6, so that the remedy names the upgrade."""
+    storage = _copied(TABLES / "v6.mor" / "table")
+    storage.delete(_completed(storage))
+    remedies = [one.remedy for one in t.validated(storage, CHEAP, LATER).findings if "hudi-conformance service" in one.remedy]
+    assert remedies
+    assert all("after hudi-conformance migrate TABLE --yes" in one for one in remedies)

@@ -121,12 +121,16 @@ def _unnamed(table: StoredTable, file: DataFile) -> Finding:
     )  # fmt: skip
 
 
+#: What is said of a pending write whose writer has removed the markers.
+_NO_MARKERS = "it has no markers, as after completion: its completed file may have been lost"
+
+
 def why_pending(table: StoredTable, instant: Instant) -> str:
     """A writer removes its markers after completion: a pending write without them may have lost its completed file."""
     why = f"{instant.file_name} is pending, and its writer sends no heartbeat"
     if any(path.startswith(f"{folder_of(instant.requested)}/") for path in table.listing.files):
         return why
-    return f"{why}; it has no markers, as after completion: its completed file may have been lost"
+    return f"{why}; {_NO_MARKERS}"
 
 
 def may_be_at_work(table: StoredTable, instant: Instant, file: DataFile) -> bool:
@@ -146,6 +150,8 @@ def _orphan(table: StoredTable, orphan: _Orphan) -> Finding:
         )
     if orphan.rule == "TL-030":
         remedy = f"hudi-conformance service TABLE rollback --instant {file.name.instant}"
+        if orphan.why.endswith(_NO_MARKERS):
+            remedy = f"restore the completed file from another copy of the table; if the write never completed, {remedy}"
     return Finding(
         orphan.rule, "wrong-answers" if orphan.is_read else "lost-space", file.path,
         "Queries read rows that no completed write stored." if orphan.is_read else "No query reads the file.",
