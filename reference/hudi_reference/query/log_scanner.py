@@ -111,8 +111,8 @@ class LogScanner:
     def _file_blocks(self, path: str) -> Iterator[Block]:
         """The valid blocks of a file.
 
-        A crashed append leaves damaged bytes between or after the spans of completed writes; these are skipped. Damage inside
-        a span has destroyed committed changes and is an error. So is damage in a file whose spans are not known.
+        A crashed append leaves damaged bytes outside of the spans of completed writes; these are skipped. Damage inside a
+        span has destroyed committed changes and is an error. So is damage in a file whose spans are not known.
         """
         spans, end = self.committed.spans.get(path, ()), 0
         size = max((after for _, after in spans), default=0)
@@ -123,7 +123,7 @@ class LogScanner:
                 writers.add(block.instant)
                 yield block
             # ER-048: all bytes outside of completed writes are skipped; deployed readers reject the block before them.
-            elif not spans or any(block.offset < after and first < block.end for first, after in spans):
+            elif any(block.offset < after and first < block.end for first, after in spans) or self._has_unknown_span(path):
                 raise damaged_committed_block(path, block.offset, block.reason)
         if end < size:
             raise MalformedLogFile(
@@ -131,6 +131,19 @@ class LogScanner:
                 expected=f"{size} bytes", found=f"{end} bytes", remedy=_REMEDY,
             )  # fmt: skip
         self.checks.refuse(self._faults_of_writers(path, writers))
+
+    @implements("BLK-016", "COMPAT-003")
+    def _has_unknown_span(self, path: str) -> bool:
+        """Whether a file has no known span, and a completed write may have made its bytes.
+
+        The metadata of such a write names the file without its size, or is archived. Before version 8 a crashed write may have
+        created the file, and writes after the read time may have appended to it.
+        """
+        if self.committed.spans.get(path):
+            return False
+        parsed, start = parse_data_file_name(split_path(path)[1]), self.timeline.start
+        is_older = parsed is None or start is None or parsed.instant < start
+        return is_older or any(path in written for written in self.committed.by_write.values())
 
     @implements("LF-035", "TL-005")
     def _faults_of_writers(self, path: str, writers: Collection[str]) -> Iterator[MalformedLogFile]:

@@ -13,6 +13,7 @@ from reference_samples import set_property
 
 from hudi_reference import open_table
 from hudi_reference.errors import (
+    CorruptCommittedBlock,
     MalformedHistory,
     MalformedLogBlock,
     MalformedMetadata,
@@ -166,6 +167,66 @@ def test_a_block_of_some_columns_is_refused_in_an_old_table(partial: bool) -> No
         assert (caught.value.path, caught.value.offset) == (name, 0)
     else:
         assert table.snapshot(["id"]).to_pylist() == [{"id": "a"}]
+
+
+def table_with_a_crashed_append() -> MemoryStorage:
+    """A table with one row of one write, and the log file that a crashed write created next: the half of a block."""
+    storage, group = old_table(), "f0000000-0000-4000-8000-000000000001-0"
+    schema = with_meta_columns(json.loads(json.loads(storage.get(f".hoodie/{T}.commit"))["extraMetadata"]["schema"]))
+    for suffix in (".commit.requested", ".inflight", ".commit"):
+        storage.delete(f".hoodie/{T}{suffix}")
+    set_property(storage, "hoodie.table.type", "MERGE_ON_READ")
+    append(storage, T, f".{group}_{T}.log.1_0-1-2", schema, "a")
+    crashed = BlockWriter(just_after(T), schema).avro(new_row(schema, "b"))
+    storage.put(f".{group}_{T}.log.2_0-1-2", crashed[: len(crashed) // 2])
+    return storage
+
+
+def new_row(schema: Any, key: str) -> pa.Table:
+    """A row with that key."""
+    return pa.Table.from_pylist([{"_hoodie_record_key": key, "id": key}], schema=arrow_schema(schema))
+
+
+def append(storage: MemoryStorage, instant: str, name: str, schema: Any, key: str) -> None:
+    """A completed write that appends a row to a log file."""
+    before = storage.get(name) if storage.head(name) is not None else b""
+    data = before + BlockWriter(instant, schema).avro(new_row(schema, key))
+    storage.put(name, data)
+    stat = {"fileId": name[1:39], "path": name, "logOffset": len(before), "fileSizeInBytes": len(data)}
+    commit = {"partitionToWriteStats": {"": [stat]}, "extraMetadata": {}, "operationType": "UPSERT"}
+    commit["extraMetadata"] = {"schema": json.dumps({"type": "record", "name": "old", "fields": schema["fields"][5:]})}
+    for suffix in (".requested", ".inflight", ""):
+        storage.put(f".hoodie/{instant}.deltacommit{suffix}", b"" if suffix else json.dumps(commit).encode())
+
+
+def test_a_log_file_of_a_crashed_write_alone_is_passed_over() -> None:
+    """BLK-016, BLK-017: no completed write names the file; its name has the instant of the slice, which counts."""
+    table = open_table("memory:///old", storage=table_with_a_crashed_append())
+    assert table.snapshot(["id"]).to_pylist() == [{"id": "a"}]
+
+
+def test_a_crashed_append_before_a_later_write_is_passed_over_by_time_travel() -> None:
+    """BLK-016, RDR-006: only a write after the read time names the file, and appended behind the damage."""
+    storage = table_with_a_crashed_append()
+    name = next(info.path for info in storage.list() if ".log.2_" in info.path)
+    schema = with_meta_columns({"type": "record", "name": "old", "fields": [{"name": "id", "type": "string"}]})
+    later = just_after(just_after(T))
+    append(storage, later, name, schema, "c")
+    table = open_table("memory:///old", storage=storage)
+    assert table.snapshot(["id"]).to_pylist() == [{"id": "a"}, {"id": "c"}]
+    assert table.as_of(T).select(["id"]).to_pylist() == [{"id": "a"}]
+
+
+def test_damage_in_a_log_file_that_an_archived_write_may_have_made_is_an_error() -> None:
+    """BLK-016: archived metadata does not tell whether the bytes were committed."""
+    storage = table_with_a_crashed_append()
+    name = next(info.path for info in storage.list() if ".log.2_" in info.path)
+    for suffix in (".requested", ".inflight", ""):
+        storage.delete(f".hoodie/{T}.deltacommit{suffix}")
+    schema = with_meta_columns({"type": "record", "name": "old", "fields": [{"name": "id", "type": "string"}]})
+    append(storage, just_after(T), name.replace("-0_", "-1_").replace(T, just_after(T)), schema, "c")
+    with pytest.raises(CorruptCommittedBlock):
+        open_table("memory:///old", storage=storage).snapshot()
 
 
 def test_half_migrated_timeline_is_an_error() -> None:
