@@ -5,6 +5,7 @@ Apache Hudi calls this the file system view. Files of writes that are not comple
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
@@ -24,10 +25,13 @@ from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.avro_container import read_record
 from hudi_reference.timeline.contents.metadata import CommitMetadata, groups_of_compaction, read_commit_metadata
+from hudi_reference.timeline.history.archived import archived_commits
 from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
+#: Greater than the requested times of the creations of partitions of a metadata table, which are no times of a clock.
+_AFTER_CREATIONS = "00000000000001"
 #: Lists the files of some partitions; the argument are the completed writes.
 Listing = Callable[[Mapping[Instant, CommitMetadata]], Listed]
 
@@ -58,27 +62,35 @@ def load_file_groups(
     if not timeline.instants and timeline.read_time == END_OF_TIME:
         checks.refuse(faults_of_empty_timeline(listed, storage, properties))
     checks.refuse(faults_of_unnamed_files(listed, commits, properties))
-    files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
-    replaced = replaced_groups(commits)
-    groups = {}
-    for identity, named_files in files.items():
-        pending = compactions.get(identity, ())
-        slices = make_slices(identity, named_files, pending, timeline, listed, is_legacy=properties.is_legacy)
-        if slices:
-            groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
-    return FileGroups(groups, commits)
+
+    def grouped(commits: dict[Instant, CommitMetadata]) -> FileGroups:
+        groups, replaced = {}, replaced_groups(commits)
+        for identity, files in _collect_data_files(listed, commits, holds).items():
+            pending = compactions.get(identity, ())
+            slices = make_slices(identity, files, pending, timeline, listed, is_legacy=properties.is_legacy)
+            if slices:
+                groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
+        return FileGroups(groups, commits)
+
+    found = grouped(commits)
+    if properties.is_metadata_table and any(one.missing for one in found.latest_slices):
+        archived = archived_commits(timeline.archived, end=_AFTER_CREATIONS)
+        found = grouped(_drop_commits_before_creation(commits, archived))
+    return found
 
 
 @implements("MDT-002", "PROP-013")
-def _drop_commits_before_creation(commits: Mapping[Instant, CommitMetadata]) -> dict[Instant, CommitMetadata]:
+def _drop_commits_before_creation(
+    commits: Mapping[Instant, CommitMetadata], archived: Mapping[Instant, CommitMetadata] = MappingProxyType({})
+) -> dict[Instant, CommitMetadata]:
     """The commits of a metadata table without the files of earlier partitions: an index may be dropped and created again.
 
     Dropping an index deletes its folder and leaves the timeline as it is, so that earlier commits name files that are gone. The
-    creation of a partition is a bulk insert.
+    creation of a partition is a bulk insert. Its requested time is small, so that it may be `archived` before earlier commits.
     """
     created: dict[str, str] = {}
-    for instant, commit in commits.items():
+    for instant, commit in (*archived.items(), *commits.items()):
         if commit.operation in ("BULK_INSERT", "BULK_INSERT_PREPPED"):
             for stat in commit.stats:
                 created[stat.partition] = max(created.get(stat.partition, ""), instant.completion or "")

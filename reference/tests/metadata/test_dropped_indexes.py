@@ -9,12 +9,16 @@ from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.services.archive.archive import archive
+from hudi_reference.services.archive.bounds import Bound
 from hudi_reference.services.indexing.named_indexes import plan_drop
 from hudi_reference.write.commit import transitions_of
 
 LISTED = {"hoodie.metadata.enable": "true", "hoodie.metadata.compact.max.delta.commits": "3"}
 INDEXED = {**LISTED, "hoodie.metadata.record.index.enable": "true", "hoodie.metadata.index.bloom.filter.enable": "true"}
 BOTH = pytest.mark.parametrize("kind", TABLE_TYPES)
+#: Greater than the requested times of the creations of indexes, less than times of a clock.
+CREATIONS = "00000000000001"
 UNKNOWN = "index_of_the_future"
 
 
@@ -242,3 +246,23 @@ def test_indexes_that_others_need_are_not_dropped() -> None:
     list_partitions(table, "record_index", key=INFLIGHT)
     with pytest.raises(Misuse, match="being built"):
         drop_index(opened(table), "record_index")
+
+
+def test_an_index_that_was_created_again_is_read_when_its_creation_is_archived() -> None:
+    """MDT-002: the requested time of the creation is small, so that it is archived before commits that name the files of the
+    dropped index."""
+    table = indexed()
+    for number in range(6):
+        opened(table, **INDEXED).upsert(trips(trip("a", f"a{number}", p="x")))
+    assert drop_index(opened(table), "record_index")
+    opened(table, **INDEXED).upsert(trips(trip("c", "c", p="x")))
+    metadata = MetadataTable.for_table(table)
+    assert metadata is not None
+    commits = metadata.timeline.commits
+    kept = sum(one.requested > CREATIONS for one in commits)
+    limits = {"hoodie.keep.min.commits": str(kept), "hoodie.keep.max.commits": str(kept + 1)}
+    archive(metadata.as_table, limits, needed=Bound("99999999999999999", "none"))
+    assert [one.requested for one in metadata.timeline.commits] == [one.requested for one in commits[-kept:]]
+    metadata = MetadataTable.for_table(opened(table))
+    assert metadata is not None
+    assert set(metadata.records("record_index", table.timeline)) == {"a", "b", "c"}
