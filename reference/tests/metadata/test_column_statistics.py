@@ -290,3 +290,21 @@ def test_false_bounds_of_deployed_writers_are_not_aggregated() -> None:
     assert not _is_reliable(ColumnStats("c", zero, zero, 3, 0, 1, 1, file_name=name))
     assert not _is_reliable(ColumnStats("c", none, none, 3, 3, 1, 1, file_name=name))
     assert _is_reliable(ColumnStats("c", zero, Bound("DoubleWrapper", 1.0), 3, 0, 1, 1, file_name=name))
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+@pytest.mark.parametrize("format", ["ORC", "HFILE"])
+def test_base_files_other_than_parquet_have_no_statistics(format: str, kind: str) -> None:
+    """MDT-010, MDT-011: deployed writers store none of such files; with statistics of some files of a partition, or of some
+    partitions, their readers would leave out the others."""
+    properties = {"hoodie.table.base.file.format": format}
+    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
+    table = new_table(partition=("p",), table_type=kind, properties=properties, options=options)
+    table.insert(trips(trip("1", "a", 1, "x"), trip("2", "b", 1, "y")))
+    table.upsert(trips(trip("1", "c", 2, "x")))
+    metadata = MetadataTable.for_table(table)
+    assert metadata is not None
+    found = metadata.records("column_stats", table.timeline).values()
+    assert all(".log." in one.payload.file_name for one in found)  # type: ignore[union-attr]
+    assert not metadata.records("partition_stats", table.timeline)
+    assert table.snapshot(["id"], [("name", "=", "b")]).to_pylist() == [{"id": "2"}]

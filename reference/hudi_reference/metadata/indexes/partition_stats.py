@@ -33,7 +33,9 @@ _AT_ONCE = 100_000
 def _all_statistics(table: Table, view: View) -> Iterator[MetadataRecord]:
     columns, version = indexed_columns(table, view.schema), statistics_version(table)
     for partition, slices in _group_by_partition(view.groups.latest_slices):
-        files = {name: one for found in slices for name, one in slice_statistics(table.storage, found, columns).items()}
+        files = _if_whole(
+            {name: one for found in slices for name, one in slice_statistics(table.storage, found, columns).items()}
+        )
         yield from _records(partition, columns, view.schema, files, version)
 
 
@@ -105,7 +107,12 @@ def _statistics_of_files(
             if not all(entries.values()):
                 entries = dict(slice_statistics(change.before.storage, one, change.columns))
             files |= entries
-        yield partition, files
+        yield partition, _if_whole(files)
+
+
+def _if_whole(files: Files) -> Files:
+    """The statistics of the files of a partition; nothing if a file has none, because its values are not known."""
+    return files if all(files.values()) else {}
 
 
 def _paths_of_slice(found: FileSlice) -> dict[str, str]:

@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from hudi_reference.files.base.parquet import opened_parquet
-from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
@@ -52,15 +51,16 @@ class FileStatistics:
 def statistics_of(storage: Storage, path: str, columns: Sequence[str]) -> FileStatistics:
     """The statistics of those of the columns that the file at `path` has. A nested column has its path, as `address.city`.
 
+    Base files other than Parquet have none, as deployed: with entries of some files alone, deployed readers would leave out the
+    partitions of the others.
+
     Raises what reading the file raises.
     """
     name = split_path(path)[1]
     if isinstance(parse_data_file_name(name), LogFileName):
         blocks = (block for block in read_log_file(storage, path) if block.kind in _DATA)
         return _statistics_of_blocks(name, blocks, columns)
-    if name.endswith(".parquet"):
-        return FileStatistics(_statistics_of_parquet(storage, path, columns))
-    return FileStatistics({one.column: one for one in _statistics_of_rows(name, read_base_file(storage, path), columns)})
+    return FileStatistics(_statistics_of_parquet(storage, path, columns) if name.endswith(".parquet") else {})
 
 
 # Parquet
