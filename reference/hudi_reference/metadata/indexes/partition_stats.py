@@ -33,7 +33,7 @@ _AT_ONCE = 100_000
 def _all_statistics(table: Table, view: View) -> Iterator[MetadataRecord]:
     columns, version = indexed_columns(table, view.schema), statistics_version(table)
     for partition, slices in _group_by_partition(view.groups.latest_slices):
-        files = _if_whole(
+        files = _if_known(
             {name: one for found in slices for name, one in slice_statistics(table.storage, found, columns).items()}
         )
         yield from _records(partition, columns, view.schema, files, version)
@@ -69,7 +69,7 @@ def _changed_statistics(change: Change) -> Entries:
         found = [*_records(partition, change.columns, change.schema, files, version, is_tight=is_tight)]
         present = {record.key for record in found}
         records += found
-        if is_tight:
+        if is_tight or not files:
             removed += [key for column in change.columns if (key := partition_stats_key(column, partition)) not in present]
     return Entries(records, removed)
 
@@ -107,12 +107,12 @@ def _statistics_of_files(
             if not all(entries.values()):
                 entries = dict(slice_statistics(change.before.storage, one, change.columns))
             files |= entries
-        yield partition, _if_whole(files)
+        yield partition, _if_known(files)
 
 
-def _if_whole(files: Files) -> Files:
-    """The statistics of the files of a partition; nothing if a file has none, because its values are not known."""
-    return files if all(files.values()) else {}
+def _if_known(files: Files) -> Files:
+    """The statistics of the files of a partition; nothing if a base file is not Parquet, because it has none."""
+    return files if all(name.endswith(".parquet") for name in files if _is_base_file(name)) else {}
 
 
 def _paths_of_slice(found: FileSlice) -> dict[str, str]:
@@ -128,13 +128,18 @@ def _statistics_of_file(change: Change, path: str, stored: Mapping[str, Metadata
     return {entry.column: entry for entry in entries} if all(map(_is_reliable, entries)) else {}
 
 
+def _is_base_file(name: str) -> bool:
+    """Whether a data file is a base file, by its name."""
+    return isinstance(parse_data_file_name(name), BaseFileName)
+
+
 def _is_reliable(entry: ColumnStats) -> bool:
     """Whether the bounds are those of the values.
 
     Deployed writers store 0 as bounds of a base file if a value is a NaN, and no bounds and as many nulls as values if a text
     is longer than four kilobytes.
     """
-    if not isinstance(parse_data_file_name(entry.file_name), BaseFileName):
+    if not _is_base_file(entry.file_name):
         return entry.least is None or entry.least.value == entry.least.value
     if entry.least is None or entry.greatest is None:
         return entry.value_count == 0
