@@ -37,12 +37,14 @@ class LogScanner:
         timeline: the completed writes; its last instant is the read time.
         committed: the files of the completed writes.
         checks: whether files that do not fit together are refused.
+        is_legacy: whether the table is older than version 8.
     """
 
     storage: Storage
     timeline: Timeline
     committed: CommittedFiles
     checks: ReadChecks = DAMAGE_CHECKS
+    is_legacy: bool = False
 
     @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
     def blocks(self, file_slice: FileSlice) -> list[Block]:
@@ -134,16 +136,20 @@ class LogScanner:
 
     @implements("BLK-016", "COMPAT-003")
     def _has_unknown_span(self, path: str) -> bool:
-        """Whether a file has no known span, and a completed write may have made its bytes.
+        """Whether a file has no known span, and a completed write or rollback may have made its bytes.
 
-        The metadata of such a write names the file without its size, or is archived. Before version 8 a crashed write may have
-        created the file, and writes after the read time may have appended to it.
+        The metadata of such a write names the file without its size, or is archived. A rollback appends a command, and does not
+        always name the file. Before version 8 a crashed write may have created the file, and writes after the read time may
+        have appended to it; since then a file is of the write in its name alone.
         """
         if self.committed.spans.get(path):
             return False
+        if not self.is_legacy:
+            return True
         parsed, start = parse_data_file_name(split_path(path)[1]), self.timeline.start
         is_older = parsed is None or start is None or parsed.instant < start
-        return is_older or any(path in written for written in self.committed.by_write.values())
+        has_rollback = any(one.action == "rollback" for one in self.timeline.instants)
+        return is_older or has_rollback or any(path in written for written in self.committed.by_write.values())
 
     @implements("LF-035", "TL-005")
     def _faults_of_writers(self, path: str, writers: Collection[str]) -> Iterator[MalformedLogFile]:

@@ -77,7 +77,7 @@ class View:
         values = partition_values(properties, columns) if fills_fields or not has_keys else None
         return SliceReader(
             storage=table.storage,
-            scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files(), table.checks),
+            scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files(), table.checks, properties.is_legacy),
             schema=columns,
             merging=merging_of(properties, table.mergers, schema),
             key_fields=() if has_keys else properties.record_key,
