@@ -112,7 +112,7 @@ def _statistics_of_files(
 
 def _if_known(files: Files) -> Files:
     """The statistics of the files of a partition; nothing if a base file is not Parquet, because it has none."""
-    return files if all(name.endswith(".parquet") for name in files if _is_base_file(name)) else {}
+    return files if all(name.endswith(".parquet") or not _is_base_file(name) for name in files) else {}
 
 
 def _paths_of_slice(found: FileSlice) -> dict[str, str]:

@@ -189,11 +189,14 @@ class ConsistentLookup:
         """
         used_up = view.groups.replaced | {file_slice.group for file_slice in replaced}
         known = {file_slice.group: file_slice for file_slice in view.groups.latest_slices}
+        living: dict[str, set[str]] = {}
+        for path, file_id in known:
+            living.setdefault(path, set()).add(file_id)
         located = []
         for partition, rows in incoming.by_partition():
             nodes = self._nodes(partition, view.timeline)
             if partition in self.new:
-                _check_first(partition, nodes, (file_id for path, file_id in known if path == partition))
+                _check_first(partition, nodes, living.get(partition, set()))
             places = self._places(nodes, rows.column(KEY).to_pylist())
             for place in sorted(set(places)):
                 new = FileSlice(partition, nodes[place].file_id, "")
@@ -228,9 +231,9 @@ class ConsistentLookup:
             store_first(self.table.storage, partition, nodes)
 
 
-def _check_first(partition: str, nodes: Iterable[Node], living: Iterable[str]) -> None:
+def _check_first(partition: str, nodes: Iterable[Node], living: set[str]) -> None:
     """The metadata of a partition may have been lost: the first ranges replace it only if they are those of its file groups."""
-    foreign = set(living) - {node.file_id for node in nodes}
+    foreign = living - {node.file_id for node in nodes}
     if foreign:
         raise MalformedTable(
             "the partition has no hashing metadata, and its file groups are not those of the first ranges", rule="LAY-021",

@@ -298,12 +298,13 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         living.setdefault(one.partition, []).append(one.file_id)
     if not living or not (_names_a_range(table) if table.has_consistent_hashing else has_first_ranges(table.owned)):
         return
+    described = {split_path(path)[0] for path in table.listing.files if path.endswith(ENDING)}
     for partition, ids in sorted(living.items()):
         folder = join_path(HASHING_FOLDER, partition)
         if not table.scope.wants(partition):
             continue
         tally.looked("LAY-021")
-        if any(split_path(path)[0] == folder and path.endswith(ENDING) for path in table.listing.files):
+        if folder in described:
             continue
         lost = [one for one in ids if not is_first_range(one)]
         yield Finding(
