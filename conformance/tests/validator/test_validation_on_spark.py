@@ -1,5 +1,6 @@
 """A validation on Spark gives what one process gives."""
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,10 +98,13 @@ def test_a_sample_is_the_same_each_time() -> None:
     assert first.checked["BF-002"] == 3
 
 
+def test_checks_can_be_sent_to_executors() -> None:
+    """Each check can be pickled: none is a function inside another one."""
+    assert [one.name for one in pickle.loads(pickle.dumps(ALL))] == [one.name for one in ALL]
+
+
 def test_a_table_in_another_process_reads_the_same(tmp_path: Path) -> None:
     """A stored table can be pickled after use; the copy finds what the original finds."""
-    import pickle
-
     storage = d.indexed()
     for clause in (one for one in COMPARED if one.name in COMPARED_DAMAGES):
         clause.edit(storage)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
@@ -153,13 +154,14 @@ def _characters(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
 
 
 def _located(run: Run) -> Run:
-    """The check, whose findings about a property have the offset of its line, as far as the file can be read."""
+    """The check, whose findings about a property have the offset of its line. It can be pickled, to be sent to executors."""
+    return partial(_with_offsets, run)
 
-    def check(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-        for finding in run(table, part, tally):
-            yield finding if finding.offset is not None else replace(finding, offset=_offset(table, finding))
 
-    return check
+def _with_offsets(run: Run, table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The findings of a check, with the offset of the line as far as the file can be read."""
+    for finding in run(table, part, tally):
+        yield finding if finding.offset is not None else replace(finding, offset=_offset(table, finding))
 
 
 def _offset(table: StoredTable, finding: Finding) -> int | None:
