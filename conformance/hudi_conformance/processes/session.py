@@ -30,7 +30,7 @@ CLOSING = 20
 _LASTING = "HUDI_CONFORMANCE_LASTING_TMPDIR"
 #: The folder that Linux keeps in memory: a file is created there in a tenth of the time that a disk takes.
 MEMORY = Path("/dev/shm")
-#: Bytes that must be free in that folder and in memory. A run of the whole suite uses a tenth of them.
+#: Bytes that must be free in that folder and in memory. A run of the whole suite uses less than a fourth of them.
 FREE_MEMORY = 2 << 30
 _PR_SET_PDEATHSIG = 1
 

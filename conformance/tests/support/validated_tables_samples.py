@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -166,6 +167,15 @@ def archived() -> Storage:
 def reopened(storage: Storage) -> Any:
     """The table, with a clock after the last action."""
     return open_table("memory:///sample", storage=storage, clock=ManualClock(START + 10**8))
+
+
+def copy_to_folder(storage: Storage, folder: Path) -> Path:
+    """Write all objects into a folder; the folder."""
+    for info in storage.list(""):
+        path = folder / info.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(storage.get(info.path))
+    return folder
 
 
 def stored(storage: Storage, now: int = LATER) -> StoredTable:

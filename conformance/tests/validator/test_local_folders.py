@@ -19,12 +19,7 @@ HOUR = 3_600_000
 
 def write_folder(folder: Path) -> Path:
     """Write a table into a folder."""
-    storage = t.copy_on_write()
-    for info in storage.list(""):
-        path = folder / info.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(storage.get(info.path))
-    return folder
+    return t.copy_to_folder(t.copy_on_write(), folder)
 
 
 @pytest.fixture

@@ -76,15 +76,6 @@ def _edit(name: str, storage: Storage) -> None:
     next(one for one in c.all_clauses() if one.name == name).edit(storage)
 
 
-def stored(storage: Storage, folder: Path) -> Path:
-    """The table in a folder."""
-    for info in storage.list(""):
-        path = folder / info.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(storage.get(info.path))
-    return folder
-
-
 def findings(folder: Path, rule: str) -> list[Finding]:
     """The findings of a rule, long after the last write."""
     found = validate(load_table(str(folder), clock=ManualClock(c.LATER)), ALL)
@@ -98,7 +89,7 @@ def test_the_command_of_a_remedy_removes_the_finding(name: str, tmp_path: Path) 
     make, edit, rule, more = REMEDIES[name]
     storage = make()
     edit(storage)
-    folder = stored(storage, tmp_path / "table")
+    folder = t.copy_to_folder(storage, tmp_path / "table")
     (first, *_) = findings(folder, rule)
     command = _COMMAND.search(first.remedy)
     assert command is not None, first.remedy

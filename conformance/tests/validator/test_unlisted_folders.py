@@ -7,6 +7,7 @@ from pathlib import Path
 
 import deep_damage_samples as d
 import pytest
+import validated_tables_samples as t
 from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
@@ -37,13 +38,7 @@ class NotListing(SystemCalls):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sound table with indexes and several partitions."""
-    home = tmp_path_factory.mktemp("unlisted")
-    storage = d.indexed_merge_on_read()
-    for info in storage.list(""):
-        path = home / info.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(storage.get(info.path))
-    return home
+    return t.copy_to_folder(d.indexed_merge_on_read(), tmp_path_factory.mktemp("unlisted"))
 
 
 def _folders(folder: Path) -> list[Path]:

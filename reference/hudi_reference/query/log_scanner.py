@@ -117,6 +117,7 @@ class LogScanner:
         span has destroyed committed changes and is an error. So is damage in a file whose spans are not known.
         """
         spans, end = self.committed.spans.get(path, ()), 0
+        is_unknown: bool | None = None  # found out at the first damage, once for each file
         size = max((after for _, after in spans), default=0)
         writers: set[str] = set()
         for block in read_log_file(self.storage, path):
@@ -125,8 +126,10 @@ class LogScanner:
                 writers.add(block.instant)
                 yield block
             # ER-048: all bytes outside of completed writes are skipped; deployed readers reject the block before them.
-            elif any(block.offset < after and first < block.end for first, after in spans) or self._has_unknown_span(path):
-                raise damaged_committed_block(path, block.offset, block.reason)
+            else:
+                is_unknown = self._has_unknown_span(path) if is_unknown is None else is_unknown
+                if is_unknown or any(block.offset < after and first < block.end for first, after in spans):
+                    raise damaged_committed_block(path, block.offset, block.reason)
         if end < size:
             raise MalformedLogFile(
                 "the file is shorter than when its action wrote it", rule="BLK-016", path=path, offset=end,

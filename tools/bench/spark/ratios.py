@@ -31,6 +31,8 @@ GOALS = {"upsert 10 %": 0.5, "compaction": 0.5, "snapshot": 0.4, "aggregate": 0.
 #: The same, divided by those of Spark's Parquet reader.
 PARQUET_GOAL = 1.1
 TIMES = 3
+#: Rows of a table that is made first and not counted: a JVM compiles code that runs often.
+WARM_UP = 20_000
 
 Costs = dict[str, dict[str, float]]
 
@@ -58,10 +60,6 @@ def measure(worker: Worker, folder: Path, rows: int, groups: int, *, is_ours: bo
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return costs
-
-
-#: Rows of a table that is made first and not counted: a JVM compiles code that runs often.
-WARM_UP = 20_000
 
 
 def main(

@@ -42,7 +42,7 @@ class Engine(ABC):
         """Plan a compaction and execute it."""
 
     def take(self, step: str) -> list[str]:
-        """Take a step; the number of rows and the sum of their hashes if the step is `check`, else nothing."""
+        """Take a step. For `check` and `expected` the number of rows and the sum of their hashes, otherwise nothing."""
         match step:
             case "bulk insert":
                 rows = inserted_rows(self.spark, self.rows, self.groups)
@@ -91,7 +91,7 @@ class ApacheHudi(Engine):
     """The datasource of Apache Hudi."""
 
     def save(self, rows: DataFrame, mode: str, options: dict[str, str]) -> None:
-        """Write. The marker files are written directly: a timeline server that listens is of no use to one process."""
+        """Write."""
         rows.write.format("hudi").options(**options).mode(mode).save(self.table)
 
     def frame(self) -> DataFrame:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.java_hash import list_hash
+from hudi_reference.records.keys.record_keys import VALUE_OF_MARK
 from hudi_reference.requirement import implements
 
 #: Begins the next field of a key: the last comma before a colon. Earlier commas belong to the value.
 _NEXT_FIELD = re.compile(",(?=[^,:]*:)")
-_MARKS = {"__null__": None, "__empty__": ""}
 
 
 @implements("LAY-021")
@@ -42,7 +42,7 @@ def values_of_key(key: str, fields: Sequence[str]) -> list[str | None]:
         return [key]
     value, *others = _NEXT_FIELD.split(rest)
     parts = [(first, value), *(other.partition(":")[::2] for other in others)]
-    return [_MARKS.get(value, value) for name, value in parts if name in fields] or [key]
+    return [VALUE_OF_MARK.get(value, value) for name, value in parts if name in fields] or [key]
 
 
 @implements("NBC-004")

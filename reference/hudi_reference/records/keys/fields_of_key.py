@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY
-from hudi_reference.records.keys.record_keys import KeyGenerator
+from hudi_reference.records.keys.record_keys import VALUE_OF_MARK, KeyGenerator
 from hudi_reference.requirement import implements
 
 
@@ -84,7 +84,7 @@ class KeyFields:
         longest, shortest = (re.fullmatch(pattern, key, re.DOTALL) for pattern in patterns)
         if longest is None or shortest is None or longest.groups() != shortest.groups():
             return [None] * len(fields)
-        return [{"__null__": None, "__empty__": ""}.get(text, text) for text in longest.groups()]
+        return [VALUE_OF_MARK.get(text, text) for text in longest.groups()]
 
 
 def _with_column(rows: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:

@@ -58,6 +58,10 @@ def _composite_keys(rows: pa.Table, fields: Sequence[str], *, local_times: bool)
     return pa.array([composite_key(fields, row) for row in values], pa.string())
 
 
+#: The values that marks in a composite key stand for.
+VALUE_OF_MARK = {"__null__": None, "__empty__": ""}
+
+
 @implements("PROP-007", "META-007")
 def composite_key(fields: Sequence[str], values: Sequence[str | None]) -> str:
     """The record key of several fields: `field:value` joined by commas, with `__null__` and `__empty__` for values without
