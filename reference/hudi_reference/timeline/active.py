@@ -144,7 +144,7 @@ def _combine(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[In
 def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
     """The instants of file names: one for each action, in its highest state, by requested time.
 
-    Foreign names are ignored. If an action has two completed files, the earlier completion counts.
+    Foreign names are ignored. If an action has two completed files, the earlier completion counts (ER-261).
     Raises MalformedInstantName.
     """
     highest: dict[tuple[str, str], Parts] = {}
