@@ -14,8 +14,8 @@ from hudi_reference.errors import InvalidRows, Misuse
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_spark.errors import errors_of_executors
-from hudi_spark.read import ReadPlan, frame_of_plan, make_plan, open_shared
-from hudi_spark.write import Options, change_unchanged
+from hudi_spark.read import Options, ReadPlan, frame_of_plan, make_plan, open_shared
+from hudi_spark.write import change_unchanged
 
 #: New values of columns: expressions, as text or columns. In `merge_into` they name columns as `s.fare` and `t.fare`.
 Values = Mapping[str, Column | str]

@@ -4,7 +4,7 @@ Slices with log files are merged on the executors, one task for each, by the ref
 alone go through Spark's Parquet reader where that gives the same values: columns are pruned and filters pushed by Spark.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import reduce
@@ -29,9 +29,12 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.parquet import base_files_for_spark, condition_of, from_parquet
+from hudi_spark.source.setting_names import check_settings
 from hudi_spark.tasks import MergeTask, check_session, frame_of
 
 Query = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
+#: Settings of writers and services by Hudi's names.
+Options = Mapping[str, str] | None
 #: Queries that have a window.
 _OF_WINDOWS = ("incremental", "cdc")
 
@@ -220,6 +223,12 @@ def _plan_of_changes(
 def open_shared(uri: str, mergers: Sequence[RecordMerger] = ()) -> WritableTable:
     """The table at a URI that refers to the same storage in every process."""
     return open_table(shared_uri(uri), mergers=mergers)
+
+
+def open_with(uri: str, options: Options, mergers: Sequence[RecordMerger] = ()) -> WritableTable:
+    """The table with settings of writers and services. Raises Misuse for a setting that none of them has."""
+    check_settings(options or {})
+    return replace(open_shared(uri, mergers), options=dict(options or {}))
 
 
 def shared_uri(uri: str) -> str:

@@ -7,7 +7,7 @@ writes the same file, and an execution that stopped can be repeated from the beg
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -27,11 +27,8 @@ from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.preconditions import check_writable
 from hudi_spark.arrow import spark_schema
 from hudi_spark.errors import errors_of_executors
-from hudi_spark.read import open_shared
-from hudi_spark.source.setting_names import check_settings
+from hudi_spark.read import Options, open_shared, open_with
 from hudi_spark.tasks import STATS, Batches, frame_of, unpickled
-
-Options = Mapping[str, str] | None
 
 
 def schedule(uri: str, service: str, *, options: Options = None) -> str | None:
@@ -39,7 +36,7 @@ def schedule(uri: str, service: str, *, options: Options = None) -> str | None:
 
     Raises Misuse for another service and for unknown options, and what the service of the reference raises.
     """
-    return _SERVICES[_known(service)].schedule(_table(uri, options), dict(options or {}))
+    return _SERVICES[_known(service)].schedule(open_with(uri, options), dict(options or {}))
 
 
 def execute(spark: SparkSession, uri: str, service: str, requested: str, *, options: Options = None) -> str:
@@ -49,13 +46,7 @@ def execute(spark: SparkSession, uri: str, service: str, requested: str, *, opti
     Raises Misuse if there is no such plan and for unknown options, and what the service of the reference raises.
     """
     with errors_of_executors():
-        return _SERVICES[_known(service)].execute(spark, _table(uri, options), requested)
-
-
-def _table(uri: str, options: Options) -> Table:
-    """The table, with these settings. Raises Misuse for an option that no writer or service has."""
-    check_settings(options or {})
-    return replace(open_shared(uri), options=dict(options or {}))
+        return _SERVICES[_known(service)].execute(spark, open_with(uri, options), requested)
 
 
 def run(spark: SparkSession, uri: str, service: str, *, options: Options = None) -> str | None:

@@ -8,9 +8,9 @@ A write that fails after its begin stays inflight and invisible, as that of a cr
 """
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
@@ -44,11 +44,9 @@ from hudi_reference.write.write import MOVES_KEY, begin_write, replaced_slices, 
 from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
 from hudi_spark.arrow import arrow_schema_of, spark_schema, times_of_other_kind
 from hudi_spark.errors import errors_of_executors
-from hudi_spark.read import open_shared
+from hudi_spark.read import Options, open_with
 from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, check_session, frame_of
 
-#: Settings of the writer by Hudi's names.
-Options = Mapping[str, str] | None
 #: Mergers of the caller, as for `hudi_reference.open_table`.
 Mergers = Sequence[RecordMerger]
 
@@ -85,7 +83,7 @@ def insert_overwrite_table(df: DataFrame, uri: str, *, options: Options = None, 
 
 def delete_partition(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
     """Remove all rows of the partitions of these rows, of which only the partition columns matter; the requested time."""
-    table = replace(open_shared(uri, mergers), options=dict(options or {}))
+    table = open_with(uri, options, mergers)
     fields = dict.fromkeys(field.partition(".")[0] for field in table.properties.partition_fields)
     return table.delete_partitions(partitions_of(table, rows_on_driver(df.select(*fields).distinct())))
 
@@ -108,9 +106,9 @@ def _run_write(
 ) -> str:
     """One write of `df` to the table at `uri`, repeated after a conflict as often as its settings say.
 
-    Raises the errors of the reference for invalid rows, settings and tables.
+    Raises Misuse for a setting that no writer has, and the errors of the reference for invalid rows, settings and tables.
     """
-    table = replace(open_shared(uri, mergers), options=dict(options or {}))
+    table = open_with(uri, options, mergers)
     check_unchanged(table.properties, table.options)
     _check_no_speculation(df)
     df = df.withColumns({name: F.col(name).cast(kind) for name, kind in times_of_other_kind(df.schema, table).items()})
@@ -125,7 +123,7 @@ def change_unchanged(rows: DataFrame, uri: str, operation: str, options: Options
     Raises ConcurrentChange if a write completed since then, UnsupportedTableFeature for tables whose records the executors
     cannot place.
     """
-    table = replace(open_shared(uri), options=dict(options or {}))
+    table = open_with(uri, options)
     if not places_by_lookup(table):
         raise UnsupportedTableFeature(
             "changes by conditions need an index of keys within partitions", rule="NBC-004",

@@ -210,6 +210,19 @@ TIMES: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("operation", ["upsert", "bulk_insert", "delete", "delete_partition"])
+def test_a_misspelt_setting_is_refused(spark: Any, make_table: Make, operation: str) -> None:
+    """No setting is ignored, and nothing is written."""
+    table = make_table()
+    before = contents(table.storage)
+    with pytest.raises(Misuse) as error:
+        getattr(hudi_spark, operation)(
+            frame(spark, trips(trip("1"))), table.uri, options={"hoodie.parquet.compresion.codec": "zstd"}
+        )
+    assert error.value.remedy == "did you mean hoodie.parquet.compression.codec?"
+    assert contents(table.storage) == before
+
+
 @pytest.mark.parametrize("operation", ["upsert", "bulk_insert"])
 def test_timestamps_are_converted_in_the_zone_of_the_session(spark: Any, make_table: Make, operation: str) -> None:
     """A timestamp for a column of local times, and the other way, is what Spark shows; the format refuses what it cannot convert."""
