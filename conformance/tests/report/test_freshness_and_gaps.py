@@ -153,10 +153,23 @@ def test_faults_of_the_evidence_are_never_accepted(lists: Path):
     """A killer that fails without the mutant, a result of a case that does not exist, an entry that accepts every message."""
     assert list(find_faults(EVIDENCE, lists)) == []
     (lists / "other.toml").write_text('[[failure]]\ncase = "golden"\noutcome = "fail"\nmessage = "*"\nreason = "r"\n')
-    verdicts = {"reference": {"golden": "open"}, "other": {"gone": "pass"}}
+    verdicts = {"reference": {"golden": "open"}, "other": {"gone": "pass", "golden": "fail"}}
     told = "\n".join(find_faults(replace(EVIDENCE, verdicts=verdicts), lists))
     for says in ("golden, which is open on the reference", "results of other have gone", "golden accepts every message"):
         assert says in told
+
+
+def test_results_agree_with_the_list_of_the_engine(lists: Path):
+    """A failure without an entry, and an entry of a case that passes, fail the next run of the engine. Flaky cases may do both."""
+    failing = replace(EVIDENCE, verdicts={"other": {"golden": "pass", "test_x::test_y": "fail"}})
+    assert "test_x::test_y as fail, and other.toml has no entry" in "\n".join(find_faults(failing, lists))
+    entry = '[[failure]]\ncase = "test_x::test_y[a=1]"\noutcome = "fail"\nmessage = "m"\nreason = "r"\n'
+    (lists / "other.toml").write_text(entry)
+    assert list(find_faults(failing, lists)) == []
+    passing = replace(EVIDENCE, verdicts={"other": {"golden": "pass", "test_x::test_y": "pass"}})
+    assert "entry of test_x::test_y, and its result is pass" in "\n".join(find_faults(passing, lists))
+    (lists / "other.toml").write_text('[[flaky]]\ncase = "test_x::*"\nreason = "r"\n')
+    assert list(find_faults(failing, lists)) == list(find_faults(passing, lists)) == []
 
 
 def test_the_committed_records_are_json_with_one_line_a_mutant():

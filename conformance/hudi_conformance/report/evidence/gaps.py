@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from hudi_conformance.report.evidence.freshness import Record, find_stale_kills,
 FILE = Path(__file__).with_name("gaps.toml")
 LISTS = RESULTS.with_name("expected-failures")
 
-#: The outcome of a case that an engine was not asked, as results store it (`cases.verdict` needs slow imports).
+#: Outcomes as results store them (`cases.verdict` needs slow imports): of a case that an engine was not asked, and of failures.
 _NOT_OFFERED = "unsupported"
+_FAILURES = ("fail", "crash", "timeout", "error")
 
 HEADER = """\
 # Known gaps in the evidence, which may only shrink: hudi-conformance coverage lowers the numbers and removes names.
@@ -86,7 +88,6 @@ def find_gaps(
     unasked = {
         engine: sum(1 for _ in _unasked_cases(evidence, engine, offered.get(engine, frozenset())))
         for engine in evidence.verdicts
-        if engine != "reference"
     }
     entries = {path.stem: _entries(path) for path in sorted(lists.glob("*.toml"))}
     unexplained = {
@@ -106,8 +107,8 @@ def _unasked_cases(evidence: Evidence, engine: str, declared: AbstractSet[str]) 
             yield case.id
 
 
-def _entries(path: Path) -> list[dict[str, str]]:
-    return list(tomllib.loads(path.read_text(encoding="utf-8")).get("failure", ()))
+def _entries(path: Path, kind: str = "failure") -> list[dict[str, str]]:
+    return list(tomllib.loads(path.read_text(encoding="utf-8")).get(kind, ()))
 
 
 def _unoffered_killers(evidence: Evidence) -> Iterator[str]:
@@ -157,7 +158,11 @@ def describe_gaps(accepted: Gaps, found: Gaps) -> Iterator[str]:
 
 
 def find_faults(evidence: Evidence, lists: Path = LISTS) -> Iterator[str]:
-    """What is never accepted: killers that fail, results of cases that do not exist, entries that match every message."""
+    """What is never accepted.
+
+    Killers that fail, results of cases that do not exist, entries that match every message, and results that differ from the
+    list of the engine: it would fail its next run.
+    """
     answers, known = evidence.verdicts.get("reference", {}), {case.id for case in evidence.cases}
     for kill in evidence.kills:
         yield from _failing_killers(kill, answers)
@@ -167,6 +172,24 @@ def find_faults(evidence: Evidence, lists: Path = LISTS) -> Iterator[str]:
         for entry in _entries(path):
             if not entry["message"].strip("* "):
                 yield f"{path.name}: {entry['case']} accepts every message: name what is wrong"
+    for engine, found in evidence.verdicts.items():
+        yield from _unlike_the_list(engine, found, lists / f"{engine}.toml")
+
+
+def _unlike_the_list(engine: str, found: Mapping[str, str], path: Path) -> Iterator[str]:
+    """Failures that the list of the engine lacks, and entries of cases that do not fail.
+
+    Results have one outcome for all parameters of a test. Relays are asked only together with the other engine.
+    """
+    listed, flaky = (_entries(path), _entries(path, "flaky")) if path.is_file() else ([], [])
+    entries = {entry["case"].partition("[")[0]: entry["outcome"] for entry in listed if "[by " not in entry["case"]}
+    for case, outcome in found.items():
+        if any(fnmatchcase(case, entry["case"].partition("[")[0]) for entry in flaky):
+            continue
+        if outcome in _FAILURES and case not in entries:
+            yield f"results of {engine} have {case} as {outcome}, and {path.name} has no entry: run it again, or add one"
+        if case in entries and outcome not in (*_FAILURES, "refused"):
+            yield f"{path.name} has an entry of {case}, and its result is {outcome}: run it again, or remove the entry"
 
 
 def _failing_killers(kill: Kill, answers: Mapping[str, str]) -> Iterator[str]:
