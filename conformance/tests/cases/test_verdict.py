@@ -133,6 +133,9 @@ def test_messages_do_not_depend_on_the_run():
     assert one_line("\n cannot read file:///tmp/x-1/table/p=1/f.parquet (port 45671, 0x7ffe)\nmore") == (
         "cannot read <table>/p=1/f.parquet (port #, #)"
     )
+    assert one_line("no file at file:/dev/shm/x-1/pytest-0/table0") == "no file at <table>"
+    assert one_line("assert {'#...921.inflight'} == []") == "assert {'#...#.inflight'} == []"
+    assert one_line("before rolling back20261130051201190") == "before rolling back#"
 
 
 INSPECTED = {
