@@ -14,8 +14,8 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import ClockBehindTimeline
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.locks import Lock, hold_lock, lock_for, new_owner
-from hudi_reference.number_settings import number_setting
 from hudi_reference.requirement import implements
+from hudi_reference.settings import number_setting
 from hudi_reference.storage import Storage, storage_of
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.times import format_time

@@ -11,7 +11,6 @@ from hudi_reference.files.base.parquet import codec_of
 from hudi_reference.files.log.cdc import Mode
 from hudi_reference.files.log.writer import BlockFormat
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
 from hudi_reference.records.keys.record_keys import KeyGenerator, with_settings
@@ -19,6 +18,7 @@ from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconcile_schema, without_columns
+from hudi_reference.settings import number_setting
 from hudi_reference.write.column_ids import view_for_write
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs

@@ -16,7 +16,6 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter, EncodedBlock, roll_over
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY, Changes, delete_flags, without_deletes
@@ -24,6 +23,7 @@ from hudi_reference.records.merge import orderings_of, type_of, without_nulls
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, select_fields
+from hudi_reference.settings import number_setting
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.cdc_writer import write_change_log
 from hudi_reference.write.commit import Commit

@@ -24,11 +24,13 @@ from hudi_reference.services.clustering.plan import plan_clustering
 from hudi_reference.services.compaction.compaction import compact, plan_compaction, schedule_compaction
 from hudi_reference.services.compaction.log_compaction import log_compact, plan_log_compaction
 from hudi_reference.services.indexing.indexing import index
+from hudi_reference.services.planning.clean_plan import CleanPolicy
 from hudi_reference.services.planning.plan_execution import pending_of
 from hudi_reference.services.rollback.restore import execute_restore, plan_restore, schedule_restore
 from hudi_reference.services.rollback.rollback import execute_rollback, plan_rollback, schedule_rollback
 from hudi_reference.timeline.instants.times import milliseconds_of
 from hudi_reference.write.commit import begin, transitions_of
+from hudi_reference.write.concurrency.config import Concurrency, Policy
 
 
 def test_a_dry_run_changes_nothing():
@@ -206,6 +208,17 @@ def test_invalid_settings_are_refused(options):
     table, _, _ = table_of("COPY_ON_WRITE", 2)
     with pytest.raises(Misuse):
         clean(table, options)
+
+
+def test_settings_of_cleans_have_former_names():
+    """Names of earlier releases are settings too; where both are given, the present name counts."""
+    former = {
+        "hoodie.cleaner.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.cleaner.fileversions.retained": "2",
+        "hoodie.cleaner.commits.retained": "4", "hoodie.cleaner.hours.retained": "5",
+    }  # fmt: skip
+    assert CleanPolicy.from_options(former) == CleanPolicy("KEEP_LATEST_FILE_VERSIONS", 4, 2, 5)
+    assert CleanPolicy.from_options(former | {"hoodie.clean.commits.retained": "7"}).commits == 7
+    assert Concurrency.from_options({"hoodie.cleaner.policy.failed.writes": "LAZY"}).policy is Policy.LAZY
 
 
 @pytest.mark.parametrize("act", [execute_clean, execute_rollback, execute_restore])

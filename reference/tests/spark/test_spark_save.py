@@ -231,5 +231,5 @@ def test_services_take_the_lock_of_the_settings(spark: Any, make_table: Make) ->
             hudi_spark.services.execute(spark, table.uri, "compaction", requested, options=options)
     assert len(table.timeline.pending) == 1
     with pytest.raises(Misuse, match="unknown option"):
-        hudi_spark.services.run(spark, table.uri, "clean", options={"hoodie.cleaner.commits.retained": "1"})
+        hudi_spark.services.run(spark, table.uri, "clean", options={"hoodie.clean.commits.retaind": "1"})
     assert hudi_spark.services.execute(spark, table.uri, "compaction", requested, options=options) == requested

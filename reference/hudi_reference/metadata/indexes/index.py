@@ -17,11 +17,11 @@ from hudi_reference.metadata.statistics.columns import indexed_columns
 from hudi_reference.metadata.statistics.files import statistics_of
 from hudi_reference.metadata.statistics.slices import slice_statistics
 from hudi_reference.metadata.writer import Entries
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
+from hudi_reference.settings import number_setting
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.states import COMMITS
 

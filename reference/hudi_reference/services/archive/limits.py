@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from hudi_reference.errors import Misuse
-from hudi_reference.number_settings import number_setting
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import CleanPolicy
+from hudi_reference.settings import number_setting
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from hudi_reference.errors import ConcurrentChange, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table, View
@@ -53,6 +52,7 @@ from hudi_reference.services.planning.plan_execution import (
 )
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.services.rollback.rollback import execute_rollback, withdraw_clustering
+from hudi_reference.settings import number_setting
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, ids_by_partition

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import Plan, location_in_plan, planned_slice
+from hudi_reference.settings import number_setting
 
 #: The only version of plans, groups and slices.
 PLAN_VERSION = 1

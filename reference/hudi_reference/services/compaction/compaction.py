@@ -21,7 +21,6 @@ from hudi_reference.errors import Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
@@ -48,6 +47,7 @@ from hudi_reference.services.planning.plan_execution import (
     hold_for_planning,
     rolls_back_completed_write,
 )
+from hudi_reference.settings import number_setting
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.instants.states import State

@@ -18,7 +18,6 @@ from hudi_reference.files.log.block import Block
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter, EncodedBlock
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.slice_reader import partial_columns
@@ -46,6 +45,7 @@ from hudi_reference.services.planning.plan_execution import (
     rolls_back_completed_write,
 )
 from hudi_reference.services.rollback.rollback import files_of
+from hudi_reference.settings import number_setting
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.history.history import END_OF_TIME

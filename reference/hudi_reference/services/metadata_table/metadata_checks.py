@@ -4,10 +4,10 @@ from hudi_reference.layout.metadata_settings import INFLIGHT
 from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.indexes.all import index_of, indexes_wanted
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_services import LIMIT, LIMIT_KEY
+from hudi_reference.settings import number_setting
 
 
 @implements("OCC-020", "PROP-001")

@@ -17,10 +17,10 @@ from typing import Any, Literal, Self, get_args
 
 from hudi_reference.errors import Misuse
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileGroup, FileGroups, FileSlice, GroupId
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import path_in
+from hudi_reference.settings import number_setting, with_present_names
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
@@ -42,6 +42,7 @@ class CleanPolicy:
     @classmethod
     def from_options(cls, options: Mapping[str, str]) -> Self:
         """The policy among settings by Hudi's names. Raises Misuse."""
+        options = with_present_names(options)
         name = options.get("hoodie.clean.policy", cls.name)
         match name:
             case "KEEP_LATEST_COMMITS" | "KEEP_LATEST_FILE_VERSIONS" | "KEEP_LATEST_BY_HOURS":

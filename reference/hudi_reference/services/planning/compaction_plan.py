@@ -11,12 +11,12 @@ from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature, missing_data_file
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.services.planning.plan_execution import Plan, files_by_instant, planned_slice, stored_by
+from hudi_reference.settings import number_setting
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.contents.metadata import WriteStat
 

@@ -10,8 +10,8 @@ from typing import Self, TypeVar
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.number_settings import number_setting
 from hudi_reference.requirement import implements
+from hudi_reference.settings import number_setting, with_present_names
 
 MODE_KEY = "hoodie.write.concurrency.mode"
 POLICY_KEY = "hoodie.clean.failed.writes.policy"
@@ -106,6 +106,7 @@ class Concurrency:
     @classmethod
     def from_options(cls, options: Mapping[str, str]) -> Self:
         """The settings among these options. Raises Misuse for unknown values, and for values that exclude each other."""
+        options = with_present_names(options)
         mode = _one_of(Mode, MODE_KEY, options)
         default = Policy.NEVER if mode is None else Policy.EAGER if mode is Mode.SINGLE else Policy.LAZY
         policy = _one_of(Policy, POLICY_KEY, options) or default
