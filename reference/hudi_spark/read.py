@@ -25,11 +25,11 @@ from hudi_reference.query.plan import SliceQuery, check_columns
 from hudi_reference.query.pruning.predicates import Comparison, columns_compared, matching_rows
 from hudi_reference.query.table import View
 from hudi_reference.records.mergers.merger import RecordMerger
+from hudi_reference.services.setting_names import check_settings
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.parquet import base_files_for_spark, condition_of, from_parquet
-from hudi_spark.source.setting_names import check_settings
 from hudi_spark.tasks import MergeTask, check_session, frame_of
 
 Query = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]

@@ -151,3 +151,9 @@ def test_service_deletes_a_disabled_metadata_table(table: tuple[str, list[str]])
     assert all(f"drop    {name}" in shown for name in ("files", "record_index"))
     assert called(uri, "clean", *cleaning, "--yes").exit_code == 0
     assert not (Path(uri) / ".hoodie" / "metadata").exists()
+
+
+def test_a_misspelt_setting_is_refused(table: tuple[str, list[str]]) -> None:
+    """The error names the setting that is meant; without the check nothing would be cleaned, and no error shown."""
+    refused = called(table[0], "clean", "--set", "hoodie.clean.commitz.retained=1", "--yes")
+    assert refused.exit_code == 1 and "did you mean hoodie.clean.commits.retained?" in refused.output

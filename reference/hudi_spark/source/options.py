@@ -9,7 +9,7 @@ from typing import Any
 
 from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedTableFeature
 from hudi_reference.query.pruning.predicates import Comparison
-from hudi_spark.source.setting_names import check_known
+from hudi_reference.services.setting_names import check_known
 
 QUERY_TYPE, FORMAT = "hoodie.datasource.query.type", "hoodie.datasource.query.incremental.format"
 AS_OF = "as.of.instant"

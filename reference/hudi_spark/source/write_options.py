@@ -12,9 +12,9 @@ from hudi_reference.layout.merge_settings import SETTINGS, MergeSettings
 from hudi_reference.layout.property_table import KEY_GENERATORS
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.from_arrow import avro_field
+from hudi_reference.services.setting_names import FREE, SETTINGS_OF_WRITERS, check_known
 from hudi_spark.arrow import with_times_in_microseconds
 from hudi_spark.read import open_shared, shared_uri
-from hudi_spark.source.setting_names import FREE, SETTINGS_OF_WRITERS, check_known
 
 Operation = Literal[
     "upsert", "insert", "bulk_insert", "delete", "partial_update", "insert_overwrite", "insert_overwrite_table",

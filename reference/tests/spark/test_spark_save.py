@@ -16,7 +16,6 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 import hudi_spark
 from hudi_spark import dml
-from hudi_spark.source.setting_names import NAMES, PREFIXES
 from hudi_spark.source.write_options import WriteOptions
 
 Make = Callable[..., WritableTable]
@@ -106,18 +105,6 @@ def test_options_that_contradict_the_table_are_errors(make_table: Make) -> None:
         {"hoodie.record.merge.property.any": "1"},
     ]:
         assert WriteOptions.parse(right).table_at(table.uri) is not None
-
-
-def test_every_setting_of_the_reference_is_known() -> None:
-    """The names in its code are those of the list."""
-    import re
-
-    import hudi_reference
-
-    folder = Path(hudi_reference.__file__).parent
-    found = {name for path in folder.rglob("*.py") for name in re.findall(r'"(hoodie\.[a-zA-Z0-9._-]+)"', path.read_text())}
-    found -= {"hoodie.properties", "hoodie.metadata."}
-    assert found == {*NAMES, *PREFIXES}
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)

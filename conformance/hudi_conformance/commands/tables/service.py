@@ -37,6 +37,7 @@ from hudi_reference.services.indexing.named_indexes import drop_index
 from hudi_reference.services.rollback.restore import restore
 from hudi_reference.services.rollback.rollback import rollback
 from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint
+from hudi_reference.services.setting_names import check_settings
 from hudi_reference.services.withdrawal import withdraw_plan
 from hudi_reference.tables import open_table
 
@@ -111,6 +112,7 @@ def service(
     _check_given(name, "--index", index_name, job.concerns == "an index")
     options = dict(map(_setting, setting or ()))
     with exit_on_errors():
+        check_settings(options)
         opened = open_table(table, options=_of_the_metadata_table(options) if name != "index" else None)
         concerned = instant or index_name or ""
         if steps := job.preview(opened, concerned, options):

@@ -196,6 +196,8 @@ COMPOSED = frozenset(
         *(name.replace(PREFIX, OLD_PREFIX) for name in NAMES if name.startswith(PREFIX)),
     }
 )
+#: More names than an error lists.
+MANY = 40
 SETTINGS_OF_WRITERS = (*sorted(NAMES | COMPOSED), "payload.class")
 
 
@@ -210,5 +212,6 @@ def check_known(given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
         if name not in names:
             like = difflib.get_close_matches(name, names, 1, 0.6)
-            meant = f"did you mean {like[0]}?" if like else "see docs/spark-engine.md for the options"
-            raise Misuse("unknown option", expected=", ".join(names), found=name, remedy=meant)
+            meant = f"did you mean {like[0]}?" if like else "see docs/services.md and docs/spark-engine.md for the options"
+            expected = ", ".join(names) if len(names) <= MANY else f"one of {len(names)} settings"
+            raise Misuse("unknown option", expected=expected, found=name, remedy=meant)
