@@ -10,6 +10,7 @@ import pytest
 
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.keyed_rows import (
     SCHEMA,
     WRITES,
@@ -138,6 +139,26 @@ def test_formats_of_times_in_paths(engine: Client, new_uri: Callable[[], str], n
 
 @pytest.mark.requirements("PROP-016", "META-009")
 @pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
+@pytest.mark.parametrize(("letters", "names"), [
+    ("MMMM", "January February March April May June July August September October November December"),
+    ("MMM", "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
+    ("EEEE", "Thursday Friday Saturday Sunday Monday Tuesday Wednesday"),
+    ("EEE", "Thu Fri Sat Sun Mon Tue Wed"),
+])  # fmt: skip
+def test_names_of_months_and_days_in_paths(engine: Client, new_uri: Callable[[], str], letters: str, names: str) -> None:
+    """META-009: paths have the English names of all months and of all days of the week, from January 1, 1970 on, a Thursday."""
+    uri, expected, settings = new_uri(), names.split(), {**SECONDS, f"{TIME}output.dateformat": letters}
+    properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **settings}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("p",), properties=properties)
+    times = [datetime(1970, *((n, 15) if letters[0] == "M" else (1, n)), tzinfo=UTC) for n in range(1, len(expected) + 1)]
+    engine.write(
+        uri, "upsert", as_arrow(*(make_row(name, int(at.timestamp())) for name, at in zip(expected, times, strict=True)))
+    )
+    assert keys_and_partitions(engine, uri) == {(name, name, "old") for name in expected}
+
+
+@pytest.mark.requirements("PROP-016", "META-009")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
 def test_settings_of_times_under_their_older_names(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-016: settings under the names of older releases count."""
     uri, older = new_uri(), "hoodie.deltastreamer.keygen.timebased."
@@ -214,6 +235,41 @@ def test_names_of_a_generator(engine: Client, new_uri: Callable[[], str], genera
     for name in ("old", "new"):
         engine.write(uri, "upsert", as_arrow(make_row("a", 7, name=name)), options=options)
     assert keys_and_partitions(engine, uri) == {(key, "x", "new")}
+
+
+KEYGEN = "org.apache.hudi.keygen."
+#: The class of a key generator, the partition fields and further settings of a table, and key and partition path of a row.
+CLASSES: Mapping[str, tuple[str, Mapping[str, str], tuple[str, str]]] = {
+    "SimpleKeyGenerator": ("q", {}, ("a", "x")),
+    "SimpleAvroKeyGenerator": ("q", {}, ("a", "x")),
+    "ComplexKeyGenerator": ("q", {}, ("id:a", "x")),
+    "TimestampBasedKeyGenerator": ("p", SECONDS, ("a", "2020/09/13")),
+    "TimestampBasedAvroKeyGenerator": ("p", SECONDS, ("a", "2020/09/13")),
+    "CustomKeyGenerator": ("q:simple", {}, ("a", "x")),
+    "CustomAvroKeyGenerator": ("q:simple", {}, ("a", "x")),
+    "NonpartitionedKeyGenerator": ("", {}, ("a", "")),
+    "NonpartitionedAvroKeyGenerator": ("", {}, ("a", "")),
+}
+
+
+@pytest.mark.requirements("PROP-016", "META-007", "META-009")
+@pytest.mark.needs(*WRITES, "partition.plain", "partition.none", "copy-on-write", "key.complex")
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.versions(8)
+def test_a_generator_is_known_by_its_class(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """PROP-016: a table of an older release names the class of its key generator and no type. Its keys and paths are those of
+    the type of the class, so that a write finds the stored record.
+    """
+    uri, (field, settings, stored) = new_uri(), CLASSES[name]
+    options = {"hoodie.write.complex.keygen.new.encoding": "false"}
+    kind = {"hoodie.table.keygenerator.type": "CUSTOM", "hoodie.table.partition.fields": field} if ":" in field else {}
+    kind |= {"hoodie.table.keygenerator.type": "TIMESTAMP"} if settings else {}
+    partition = (field.partition(":")[0],) if field else ()
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=partition, properties={**kind, **settings})
+    name_generator(uri, {"class": KEYGEN + name})
+    for value in ("old", "new"):
+        engine.write(uri, "upsert", as_arrow(make_row("a", AT, name=value)), options=options)
+    assert keys_and_partitions(engine, uri) == {(*stored, "new")}
 
 
 @BOTH_TYPES
@@ -317,6 +373,27 @@ def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri:
     with pytest.raises((EngineError, Refused)):
         engine.write(uri, "upsert", as_arrow(make_row("a", AT, name="new"), columns=("id", "p", "q", "name")))
     assert keys_and_partitions(engine, uri) == {("a", "x", "old")}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("MRG-019")
+@pytest.mark.needs(*WRITES, "partition.plain", "merge.event-time")
+@pytest.mark.parametrize("setting", ["set.null.for.missing.columns", "reconcile.schema"])
+def test_a_missing_ordering_column_is_not_filled(engine: Client, new_uri: Callable[[], str], type: str, setting: str) -> None:
+    """MRG-019: a setting lets a write leave columns out, which are null then. It may leave out another column than the one of
+    the ordering; rows without that one are refused.
+    """
+    only_engines_of_this_project(engine, "an engine may take rows without their ordering value for the newest")
+    prefix = "hoodie.datasource.write." if setting == "reconcile.schema" else "hoodie.write."
+    uri, options = new_uri(), {f"{prefix}{setting}": "true"}
+    create_table(engine, uri, type, record_key=("id",), partition=("q",), ordering=("ts",))
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
+    with pytest.raises((EngineError, Refused)):
+        engine.write(uri, "upsert", as_arrow(make_row("a", AT, name="new"), columns=("id", "p", "q", "name")), options=options)
+    assert keys_and_partitions(engine, uri) == {("a", "x", "old")}
+    rows = as_arrow(make_row("a", AT, name="new", ts=2), columns=("id", "ts", "q", "name"))
+    engine.write(uri, "upsert", rows, options=options)
+    assert keys_and_partitions(engine, uri) == {("a", "x", "new")}
 
 
 @BOTH_TYPES
