@@ -128,6 +128,22 @@ def test_a_planned_clean_keeps_what_its_first_commit_replaced(engine: Client, ne
 
 
 @CLEANS
+@pytest.mark.requirements("SVC-005", "TL-013")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_planned_clean_is_finished_after_its_folder_is_gone(engine: Client, new_uri: Callable[[], str]) -> None:
+    """SVC-005: an execution has deleted the files of a partition, and the empty folder, before it crashed; the writes of the
+    partition are archived. The next execution deletes the other files of the plan and completes.
+    """
+    table = create_updated_table(engine, new_uri(), 4)
+    instant = plan_deletions(engine, table)
+    gone = table_folder(table.uri) / "gone" / base_file_of(table, table.instants[0]).name
+    planned = add_to_plan(table, instant, "gone", gone)
+    engine.service(table.uri, "clean", phase="execute", instant=instant)
+    assert planned and not planned & data_file_names(table.uri)
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@CLEANS
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("TL-021", "CLN-002")
 def test_a_planned_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
