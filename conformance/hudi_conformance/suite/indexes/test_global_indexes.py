@@ -4,18 +4,25 @@ Apache Hudi 1.0.2 and 1.2.0 give the expected rows; `update.partition.path` says
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.contract import Query
+from hudi_conformance.contract import EngineError, Query, Refused
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Row, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import LISTED, RECORDS, IndexedTable
 from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table
+from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_reference import create_table, open_table
+from hudi_reference.metadata.records import RecordLocation
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.metadata.writer import Entries, encode_log_file
 
 WRITES = pytest.mark.needs("create", "write.upsert", "write.delete", "write.global-index",
                            "read.snapshot", "read.projection", "read.meta-columns", "partition.plain")  # fmt: skip
@@ -39,6 +46,8 @@ LOST_ENTRIES = (
     ("queries.version-9.key-written-again.mor.without-entry", "b"),
     ("queries.skipping.late-delete-of-a-key.mor.without-entry", "a"),
 )
+#: Settings of a writer of a record index with one file group.
+ONE_GROUP: Mapping[str, str] = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": "1"}
 FIRST = (row("a", 5, "a5"), row("b", 5, "b5"), row("c", 5, "c5", "rio"), row("d", 5, "d5"))
 
 
@@ -187,6 +196,43 @@ def test_a_key_without_an_entry_is_found_after_a_compaction(engine: Client, tmp_
     found = engine.read(uri, Query(columns=("id",), where=(("id", "=", key),))).to_pylist()
     assert found == [{"id": key}]
     assert rows_after_upsert(engine, uri, golden, key) == [{"id": key, "fare": 9.0}]
+
+
+def write_with_unknown_encoding(uri: str, type: Type, key: str) -> None:
+    """Write the rows FIRST with the reference; the entry of a key in its record index gets an unknown encoding."""
+    spec, options = Program(type, "EVENT_TIME_ORDERING", True).spec(), {**LISTED, **RECORDS, **ONE_GROUP}
+    table = create_table(uri, name="located", schema=dict(spec.schema), record_key=("id",), partition=("city",),
+                         ordering=("ts",), table_type=type, options=options)  # fmt: skip
+    instant = table.upsert(as_arrow(FIRST))
+    metadata = MetadataTable.for_table(table := open_table(uri))
+    assert metadata is not None
+    records = dict(metadata.records("record_index", table.timeline))
+    payload = records[key].payload
+    assert isinstance(payload, RecordLocation)
+    records[key] = replace(records[key], payload=replace(payload, location=replace(payload.location, encoding=2)))
+    (path,) = (table_folder(uri) / ".hoodie" / "metadata" / "record_index").glob(f".*_{instant}.log.1_1-0-0")
+    data = encode_log_file("record_index", instant, Entries(list(records.values())), metadata.schema)
+    path.write_bytes(data.ljust(path.stat().st_size, b"\0"))  # it may not be shorter than its write left it
+
+
+@pytest.mark.needs("write.upsert", "write.global-index", "read.snapshot", "read.projection", "read.filter",
+                   "partition.plain", "merge.event-time")  # fmt: skip
+@BOTH_TYPES
+@pytest.mark.leaves_damage("an entry of the record index has an unknown encoding")
+@pytest.mark.requirements("IDX-018")
+def test_a_location_of_an_unknown_encoding(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-018: the encoding of a location is 0 or 1. With another one, a filter on the key and an upsert of it have the right
+    rows, or are errors; the location is not that of another key.
+    """
+    uri, updated, filtered = new_uri(), "c5", Query(columns=("id",), where=(("id", "in", ("b", "c")),))
+    write_with_unknown_encoding(uri, type, "c")
+    with suppress(EngineError, Refused):
+        assert sorted(one["id"] for one in engine.read(uri, filtered).to_pylist()) == ["b", "c"]
+    with suppress(EngineError, Refused):
+        engine.write(uri, "upsert", as_arrow([row("c", 9, "c9", "rio")]), options={**LISTED, **RECORDS, **ONE_GROUP})
+        updated = "c9"
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    assert sorted((one["id"], one["value"]) for one in found) == [("a", "a5"), ("b", "b5"), ("c", updated), ("d", "d5")]
 
 
 @WRITES
