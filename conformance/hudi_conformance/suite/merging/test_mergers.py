@@ -129,10 +129,12 @@ def merge_records(
     return found
 
 
-def new_table(type: str, version: int, *mergers: RecordMerger, strategy: str = STRATEGY, storage: Any = None) -> WritableTable:
+def new_table(
+    type: str, version: int, *mergers: RecordMerger, strategy: str = STRATEGY, storage: Any = None, schema: Any = AVRO
+) -> WritableTable:
     """Create an empty table in memory that merges by the strategy."""
     return create_table(
-        "memory:///probe", name="probe", schema=AVRO, record_key=("id",), ordering=("ts",), table_type=type,  # type: ignore[arg-type]
+        "memory:///probe", name="probe", schema=schema, record_key=("id",), ordering=("ts",), table_type=type,  # type: ignore[arg-type]
         merge_mode="CUSTOM", properties={"hoodie.record.merge.strategy.id": strategy}, mergers=mergers, version=version,
         storage=storage or MemoryStorage(), clock=ManualClock(1_767_225_600_000), ids=SeededIds(1),
     )  # fmt: skip
@@ -321,6 +323,27 @@ def test_a_delete_needs_no_data(type: str, version: int) -> None:
     upsert_rows(table, ("1", 1, "x"), ("2", 1, "stays"))
     upsert_rows(table, ("1", 2, "y"))
     assert table.snapshot(["id"]).to_pylist() == [{"id": "2"}]
+
+
+@EACH_VERSION
+@TYPES
+@pytest.mark.requirements("API-010", "MRG-011")
+def test_a_merger_deletes_a_record_inside_one_write(type: str, version: int) -> None:
+    """API-010: a merger deletes a record when it merges two rows of one write: the stored row of the key is removed, and a new
+    key is not inserted. Other rows of the write are stored.
+    """
+    merger = Answers(lambda older, newer, context: newer if newer.is_delete else context.delete(newer.key, newer.ordering))
+    mark = {"name": "_hoodie_is_deleted", "type": ["null", "boolean"], "default": None}
+    table = new_table(type, version, merger, schema={**AVRO, "fields": [*AVRO["fields"], mark]})
+    types = (pa.string(), pa.int64(), pa.string(), pa.bool_())
+    for rows in (
+        [("1", 1, "x"), ("2", 1, "stays")],
+        [("1", 2, "y"), ("1", 3, "z"), ("n", 1, "p"), ("n", 2, "q"), ("3", 1, "new")],
+    ):
+        columns = zip(*((*one, None) for one in rows), strict=True)
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        table.upsert(pa.table(arrays, names=["id", "ts", "a", "_hoodie_is_deleted"]))
+    assert sorted(table.snapshot(["id", "a"]).column("a").to_pylist()) == ["new", "stays"]
 
 
 @EACH_VERSION
