@@ -14,7 +14,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.competing_writers import PLAN
 from hudi_conformance.suite.support.concurrent.concurrent_table import DUE
 from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING, OPTIMISTIC, SlowWriter, group_of
-from hudi_conformance.suite.support.programs.write_programs import Program, row
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import read_snapshot
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference import open_table
@@ -182,6 +182,27 @@ def test_a_write_during_a_compaction_is_read_once(engine: Client, new_uri: Calla
     meanwhile(steps[end + 1 :])
     engine.service(uri, "compaction", options=PLAN)
     assert read_values(engine, uri) == expected
+
+
+@pytest.mark.needs(*NEEDED, "service.compaction")
+@pytest.mark.requirements("OCC-015")
+def test_an_overwrite_of_a_group_with_a_planned_compaction(engine: Client, new_uri: Callable[[], str]) -> None:
+    """OCC-015: a compaction is planned for a file group. Log files may be added to the group, but a non-blocking writer that
+    replaces it aborts; when the plan is executed, the writer succeeds, and only its rows are left.
+    """
+    uri = create_empty_table(engine, new_uri())
+    writer = SlowWriter(uri, int, options=ONE)
+    writer.upsert([row("a", 1, "x"), row("b", 1, "x")])
+    writer.upsert([row("a", 2, "y")])
+    plan = engine.service(uri, "compaction", phase="schedule", options=PLAN)
+    assert plan is not None
+    instead = as_arrow([row("a", 1, "instead")])
+    with pytest.raises(ConcurrentChange, match="OCC-015"):
+        writer.table.insert_overwrite(instead)
+    assert read_values(engine, uri) == {"a": "y", "b": "x"}
+    engine.service(uri, "compaction", phase="execute", instant=plan)
+    writer.table.insert_overwrite(instead)
+    assert read_values(engine, uri) == {"a": "instead"}
 
 
 @pytest.mark.needs(*NEEDED)
