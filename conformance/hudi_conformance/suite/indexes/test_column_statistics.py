@@ -241,6 +241,7 @@ MIXED: Mapping[str, tuple[Any, pa.DataType]] = {
     "tags": ({"type": "array", "items": "string"}, pa.list_(pa.string())),
     "wide": ({"type": "bytes", "logicalType": "decimal", "precision": 18, "scale": 2}, pa.decimal128(18, 2)),
     "price": ({"type": "bytes", "logicalType": "decimal", "precision": 17, "scale": 2}, pa.decimal128(17, 2)),
+    "fine": ({"type": "bytes", "logicalType": "decimal", "precision": 18, "scale": 16}, pa.decimal128(18, 16)),
     "ts": ("long", pa.int64()),
     "last": ("int", pa.int32()),
 }
@@ -264,7 +265,7 @@ def test_columns_that_have_statistics(
     engine: Client, new_uri: NewUri, type: Type, options: dict[str, str], columns: set[str]
 ) -> None:
     """MDT-011: without a list these are the first columns of types with an order, nested ones left out; a list may name nested
-    ones. At version 8 a decimal has at most 15 digits before its point.
+    ones. At version 8 a decimal has at most 15 digits before its point, and at most 15 after it.
     """
     uri = new_uri()
     create_rows_table(engine, uri, type, {name: avro for name, (avro, _) in MIXED.items()})

@@ -17,6 +17,8 @@ from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 #: The setting of writers with which keys have local times in the place of numbers.
 LOCAL_TIMES = {"hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled": "true"}
 MOMENT, EVENING = datetime(2024, 2, 29, 12, 34, 56, 789_000, UTC), datetime(1969, 12, 31, 23, tzinfo=UTC)
+#: A millisecond and a half before 1970: Java truncates the number of milliseconds towards zero.
+BEFORE_1970 = datetime(1969, 12, 31, 23, 59, 59, 998_500, UTC)
 #: A type of Avro and of Arrow, and two values.
 TYPES: dict[str, tuple[Any, pa.DataType, Any, Any]] = {
     "timestamp": ({"type": "long", "logicalType": "timestamp-micros"}, pa.timestamp("us", "UTC"), MOMENT, EVENING),
@@ -68,7 +70,7 @@ def test_keys_of_local_times(engine: Client, new_uri: Callable[[], str], type: s
     """
     uri = new_uri()
     rows = create(engine, uri, type, "timestamp")
-    times = {MOMENT: "789", MOMENT.replace(microsecond=120_000): "12", EVENING: "0"}
+    times = {MOMENT: "789", MOMENT.replace(microsecond=120_000): "12", EVENING: "0", BEFORE_1970: "999"}
     keys = {time: f"{time.astimezone():%Y-%m-%d %H:%M:%S}.{digits}" for time, digits in times.items()}
     engine.write(uri, "upsert", rows(*((time, "old") for time in times)), options=LOCAL_TIMES)
     assert keys_and_partitions(engine, uri) == {(key, "", "old") for key in keys.values()}
