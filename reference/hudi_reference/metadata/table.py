@@ -29,6 +29,7 @@ from hudi_reference.metadata.schema import schema_of
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.file_system_view import load_file_groups
+from hudi_reference.query.log_scanner import apply_log_compactions
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
@@ -133,9 +134,8 @@ class MetadataTable:
         if file_slice.base_file is not None:
             hfile = open_hfile(self.storage, path := file_slice.path(file_slice.base_file))
             records = MergedRecords(decode_entries(hfile, parse_schema(hfile.schema(), path), path))
-        for name in file_slice.log_files:
-            for block in read_log_file(self.storage, file_slice.path(name)):
-                _apply_block(block, records)
+        for block in log_blocks(self.storage, file_slice):
+            _apply_block(block, records)
         return records.merged()
 
     def path(self, instant: Instant) -> str:
@@ -143,9 +143,22 @@ class MetadataTable:
         return f"{self.properties.timeline_folder}/{instant.file_name}"
 
 
+@implements("LF-040", "LCP-003")
+def log_blocks(storage: Storage, file_slice: FileSlice) -> list[Block]:
+    """The log blocks of a slice in merge order: those of a log compaction in place of its inputs.
+
+    Contents are fetched on demand. Raises CorruptCommittedBlock.
+    """
+    blocks: list[Block] = []
+    for name in file_slice.log_files:
+        for block in read_log_file(storage, file_slice.path(name)):
+            if isinstance(block, CorruptBlock):  # log files of writes that did not complete are not in a slice
+                raise damaged_committed_block(block.path, block.offset, block.reason)
+            blocks.append(block)
+    return apply_log_compactions(blocks)
+
+
 def _apply_block(block: Block, records: MergedRecords) -> None:
-    if isinstance(block, CorruptBlock):  # log files of writes that did not complete are not in a slice
-        raise damaged_committed_block(block.path, block.offset, block.reason)
     if block.kind is BlockType.DELETE:
         for delete in decode_deletes(block):
             records.remove(delete.key)

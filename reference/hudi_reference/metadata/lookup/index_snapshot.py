@@ -9,18 +9,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hudi_reference.caching import cached_property
-from hudi_reference.errors import damaged_committed_block
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, hfile_of, open_hfile
-from hudi_reference.files.log.block import BlockType, CorruptBlock
+from hudi_reference.files.log.block import BlockType
 from hudi_reference.files.log.content import block_schema, decode_deletes
-from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.codec import decode_entries
 from hudi_reference.metadata.partitions import IndexGroups
 from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
-from hudi_reference.metadata.table import FIRST, MetadataTable
+from hudi_reference.metadata.table import FIRST, MetadataTable, log_blocks
 from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
 from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.pruning.folder_listing import Listed
@@ -208,15 +206,12 @@ def _read_parts(storage: Storage, found: FileSlice) -> Iterator[_Part]:
     if found.base_file is not None:
         hfile = open_hfile(storage, path := found.path(found.base_file))
         yield _Part(path, True, hfile, parse_schema(hfile.schema(), path))
-    for name in found.log_files:
-        for block in read_log_file(storage, found.path(name)):
-            if isinstance(block, CorruptBlock):
-                raise damaged_committed_block(block.path, block.offset, block.reason)
-            if block.kind is BlockType.DELETE:
-                yield _Part(block.path, deleted=tuple(delete.key for delete in decode_deletes(block)))
-            elif block.kind is BlockType.HFILE_DATA:
-                file = hfile_of(block.content, block.path, block.content_offset)
-                yield _Part(block.path, False, file, block_schema(block), kept=file.size)
+    for block in log_blocks(storage, found):
+        if block.kind is BlockType.DELETE:
+            yield _Part(block.path, deleted=tuple(delete.key for delete in decode_deletes(block)))
+        elif block.kind is BlockType.HFILE_DATA:
+            file = hfile_of(block.content, block.path, block.content_offset)
+            yield _Part(block.path, False, file, block_schema(block), kept=file.size)
 
 
 def _select_keys(keys: Collection[str]) -> Select:
