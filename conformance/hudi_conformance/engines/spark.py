@@ -21,6 +21,7 @@ from hudi_reference.caching import cached_property
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
+from hudi_reference.services.setting_names import has_effect
 
 
 class SparkEngine(Reference):
@@ -72,7 +73,7 @@ class SparkEngine(Reference):
 
         with _in_terms_of_the_contract():
             frame = self.spark.createDataFrame(rows, spark_schema(rows.schema)).coalesce(1)
-            instant: str = getattr(hudi_spark, operation)(frame, table, options=options, mergers=SAMPLE_MERGERS)
+            instant: str = getattr(hudi_spark, operation)(frame, table, options=_settings(options), mergers=SAMPLE_MERGERS)
             return instant
 
     def write_sql(self, table: str, operation: Operation, sql: str, *, options: Mapping[str, str] | None = None) -> str:
@@ -80,13 +81,18 @@ class SparkEngine(Reference):
         import hudi_spark
 
         with _in_terms_of_the_contract():
-            instant: str = getattr(hudi_spark, operation)(self.spark.sql(sql), table, options=options)
+            instant: str = getattr(hudi_spark, operation)(self.spark.sql(sql), table, options=_settings(options))
             return instant
 
     def close(self) -> None:
         """Stop Spark, if it was started."""
         if "spark" in self.__dict__:
             self.spark.stop()
+
+
+def _settings(options: Mapping[str, str] | None) -> dict[str, str]:
+    """The settings without those that concern other engines only, as sizes of files of Apache Hudi; they would be refused."""
+    return {name: value for name, value in (options or {}).items() if has_effect(name)}
 
 
 def _arguments(query: Query) -> dict[str, Any]:

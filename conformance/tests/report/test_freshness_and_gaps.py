@@ -100,7 +100,7 @@ def lists(tmp_path: Path) -> Path:
 def test_gaps_are_found(lists: Path):
     """Cases that an engine was not asked, unexplained entries, killers that are not offered, and rules without a killer."""
     record = {"m": make_record(KILL, [PLACE], EVIDENCE)}
-    assert find_gaps(EVIDENCE, lists, record) == Gaps(unasked={"other": 1}, unexplained={"other": 1})
+    assert find_gaps(EVIDENCE, lists, record) == Gaps(unasked={"reference": 0, "other": 1}, unexplained={"other": 1})
     assert find_gaps(EVIDENCE, lists, {}).stale == 1
     unoffered = replace(EVIDENCE, verdicts={"reference": {"golden": "unsupported"}})
     assert find_gaps(unoffered, lists).killers == ("golden",)
@@ -151,7 +151,8 @@ def test_gaps_may_only_shrink(tmp_path: Path):
 
 def test_faults_of_the_evidence_are_never_accepted(lists: Path):
     """A killer that fails without the mutant, a result of a case that does not exist, an entry that accepts every message."""
-    assert list(find_faults(EVIDENCE, lists)) == []
+    failing = {"reference": EVIDENCE.verdicts["reference"], "other": {"golden": "fail"}}
+    assert list(find_faults(replace(EVIDENCE, verdicts=failing), lists)) == []
     (lists / "other.toml").write_text('[[failure]]\ncase = "golden"\noutcome = "fail"\nmessage = "*"\nreason = "r"\n')
     verdicts = {"reference": {"golden": "open"}, "other": {"gone": "pass", "golden": "fail"}}
     told = "\n".join(find_faults(replace(EVIDENCE, verdicts=verdicts), lists))

@@ -201,9 +201,14 @@ MANY = 40
 SETTINGS_OF_WRITERS = (*sorted(NAMES | COMPOSED), "payload.class")
 
 
+def has_effect(name: str) -> bool:
+    """Whether a writer or service of the reference reads the setting."""
+    return name.startswith(FREE) or name in SETTINGS_OF_WRITERS
+
+
 def check_settings(options: Iterable[str]) -> None:
     """Raises Misuse for a setting that no writer or service has."""
-    check_known((name for name in options if not name.startswith(FREE)), SETTINGS_OF_WRITERS)
+    check_known((name for name in options if not has_effect(name)), SETTINGS_OF_WRITERS)
 
 
 def check_known(given: Iterable[str], known: Iterable[str]) -> None:
