@@ -182,7 +182,7 @@ def _unlike_the_list(engine: str, found: Mapping[str, str], path: Path) -> Itera
     Results have one outcome for all parameters of a test. Relays are asked only together with the other engine.
     """
     listed, flaky = (_entries(path), _entries(path, "flaky")) if path.is_file() else ([], [])
-    entries = {entry["case"].partition("[")[0]: entry["outcome"] for entry in listed if "[by " not in entry["case"]}
+    entries = {entry["case"].partition("[")[0] for entry in listed if "[by " not in entry["case"]}
     for case, outcome in found.items():
         if any(fnmatchcase(case, entry["case"].partition("[")[0]) for entry in flaky):
             continue
