@@ -1,4 +1,4 @@
-"""Settings of writers and services by Hudi's names: former names, and values that are numbers."""
+"""Settings of writers and services by Hudi's names: former names, and values that are numbers or booleans."""
 
 from collections.abc import Mapping
 
@@ -36,3 +36,23 @@ def number_setting(options: Mapping[str, str], key: str, default: int, *, least:
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) >= least):
         raise Misuse(f"{key} is not a valid number", rule=rule, expected=f"a number from {least} on", found=repr(text))
     return int(text)
+
+
+def boolean_setting(options: Mapping[str, str], key: str, *, default: bool = False, rule: str | None = None) -> bool:
+    """The boolean of a setting, in capital or small letters, as Apache Hudi reads it.
+
+    Args:
+        options: the settings.
+        key: the name of the setting.
+        default: its value if it is not set.
+        rule: the rule that an invalid value violates.
+
+    Raises:
+        Misuse: the value is neither true nor false.
+    """
+    text = options.get(key)
+    if text is None:
+        return default
+    if text.lower() not in ("true", "false"):
+        raise Misuse(f"{key} is not a boolean", rule=rule, expected="true or false", found=repr(text))
+    return text.lower() == "true"

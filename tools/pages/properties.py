@@ -29,6 +29,7 @@ def properties_page() -> str:
 def _row(one: Property) -> str:
     default = "**mandatory**" if one.mandatory else f"`{one.default}`" if one.default else one.inferred or "none"
     values = ", ".join(f"`{value}`" for value in one.values or ()) if len(one.values or ()) < 8 else "see below"
+    values += ", in any case" if one.any_case else ""
     since = " ".join(filter(None, (one.since, f"(to {one.deprecated})" if one.deprecated else "")))
     where = f"not before version {one.version}" if one.version else one.stored
     older = f" Older name: `{'`, `'.join(one.alternatives)}`." if one.alternatives else ""

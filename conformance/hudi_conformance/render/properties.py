@@ -58,8 +58,8 @@ def _value(key: str, value: str) -> Text:
     shown = Text(value if len(value) <= 200 else f"{value[:200]}... ({len(value):,} characters)")
     if known is None:
         return shown.append("  not a key of the format", style=DIM)
-    if known.values is not None and value and value not in known.values:
-        return shown.append(f"  not one of {', '.join(known.values)}", style=WRONG)
+    if value and known.allowed(value) is None:
+        return shown.append(f"  not one of {', '.join(known.values or ())}", style=WRONG)
     if value == known.default and value:
         return shown.append("  the default", style=DIM)
     return shown

@@ -6,6 +6,8 @@ do: it would be out of date afterwards. Without the setting a listed partition i
 
 from collections.abc import Iterable, Mapping
 
+from hudi_reference.settings import boolean_setting
+
 #: The properties that list the partitions that readers may use, and those that are being built.
 USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 #: The setting that enables the metadata table.
@@ -29,7 +31,7 @@ _KEPT_BY: Mapping[str, tuple[str, ...]] = {"record_index": (PARTITIONED_RECORD_I
 
 def is_disabled(options: Mapping[str, str]) -> bool:
     """Whether a writer with these settings deletes the whole metadata table."""
-    return options.get(ENABLE) == "false"
+    return not boolean_setting(options, ENABLE, default=True)
 
 
 def partitions_to_drop(options: Mapping[str, str], partitions: Iterable[str]) -> tuple[str, ...]:
@@ -39,6 +41,6 @@ def partitions_to_drop(options: Mapping[str, str], partitions: Iterable[str]) ->
     return tuple(
         one
         for one in partitions
-        if any(options.get(key) == "false" for key in DROPPED_BY.get(one, ()))
-        and not any(options.get(key) == "true" for key in _KEPT_BY.get(one, ()))
+        if not all(boolean_setting(options, key, default=True) for key in DROPPED_BY.get(one, ()))
+        and not any(boolean_setting(options, key) for key in _KEPT_BY.get(one, ()))
     )

@@ -124,12 +124,16 @@ class TableProperties:
             return self.entries.get(key)
         names = (key, *known.alternatives)
         value = next((self.entries[name] for name in names if self.entries.get(name)), known.default)
-        if known.values is not None and value is not None and value not in known.values:
+        if value is None:
+            return None
+        # ER-262: Apache Hudi reads booleans and some other values in capital and in small letters.
+        allowed = known.allowed(value)
+        if allowed is None:
             raise InvalidProperty(
                 f"{key} has an unknown value", rule=known.rule, path=PROPERTIES_PATH,
-                expected=" or ".join(known.values), found=repr(value),
+                expected=" or ".join(known.values or ()), found=repr(value),
             )  # fmt: skip
-        return value
+        return allowed
 
     def require(self, key: str) -> str:
         """The value of a key; raises MissingProperty if it has neither value nor default."""
@@ -357,9 +361,13 @@ def check_writable(properties: TableProperties) -> None:
 
 @implements("LAY-013", "PROP-003", "PROP-004", "PROP-011")
 def write_properties(storage: Storage, entries: Mapping[str, str], comment: str) -> TableProperties:
-    """Create the file with its checksum. Raises Misuse for invalid entries, ObjectExists if the file exists."""
+    """Create the file with its checksum; values are stored in the letters that every reader knows.
+
+    Raises Misuse for invalid entries, ObjectExists if the file exists.
+    """
     check_entries(entries)
-    complete = with_checksum(entries)
+    allowed = {key: BY_KEY[key].allowed(value) for key, value in entries.items() if key in BY_KEY}
+    complete = with_checksum({key: allowed.get(key) or value for key, value in entries.items()})
     storage.create(PROPERTIES_PATH, dump(complete, comment))
     return TableProperties(complete)
 
@@ -380,8 +388,9 @@ def check_entries(entries: Mapping[str, str]) -> None:
         known = BY_KEY.get(key)
         if known is None:
             continue
-        if known.values is not None and value and value not in known.values:
-            raise Misuse(f"{key} has an unknown value", rule=known.rule, expected=" or ".join(known.values), found=repr(value))
+        if value and known.allowed(value) is None:
+            expected = " or ".join(known.values or ())
+            raise Misuse(f"{key} has an unknown value", rule=known.rule, expected=expected, found=repr(value))
         if known.version > int(entries["hoodie.table.version"]):
             raise Misuse(
                 f"{key} needs a later table version", rule="COMPAT-002", expected=f"table version {known.version}",

@@ -19,6 +19,7 @@ class Property:
     `since` and `deprecated` are releases; `version` is the first table version that may have the key;
     from the version after `last_version` on, writers store it only for custom merging. `alternatives` are older
     names, which are read if the key itself is absent. `rule` is the rule that an invalid or missing value violates.
+    `any_case` says that a value counts in capital and in small letters, as booleans always do (ER-262).
     """
 
     key: str
@@ -34,6 +35,15 @@ class Property:
     inferred: str | None = None
     alternatives: tuple[str, ...] = ()
     rule: str = "PROP-001"
+    any_case: bool = False
+
+    def allowed(self, text: str) -> str | None:
+        """The allowed value that a stored text stands for, or the text if all are allowed; None if it is unknown."""
+        if self.values is None or text in self.values:
+            return text
+        if self.any_case or self.values is _BOOLEAN:
+            return next((value for value in self.values if value.lower() == text.lower()), None)
+        return None
 
 
 _BOOLEAN = ("true", "false")
@@ -133,7 +143,7 @@ PROPERTIES = (
     # Merging.
     Property("hoodie.record.merge.mode", "How records with the same key are merged.",
              values=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"), since="1.0.0", stored="always",
-             inferred="see below", rule="MRG-016"),
+             inferred="see below", rule="MRG-016", any_case=True),
     Property("hoodie.record.merge.strategy.id", "The merge strategy, a UUID.", since="0.13.0", stored="always", last_version=8,
              inferred="see below", alternatives=("hoodie.compaction.record.merger.strategy",), rule="MRG-018"),
     Property("hoodie.compaction.payload.class", "The class that merged records before merge modes existed.",
@@ -156,7 +166,7 @@ PROPERTIES = (
     Property("hoodie.table.cdc.enabled", "Whether changes are logged for change data capture.", default="false",
              values=_BOOLEAN, since="0.13.0"),
     Property("hoodie.table.cdc.supplemental.logging.mode", "Which images of a row are logged.", default="DATA_BEFORE_AFTER",
-             values=("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"), since="0.13.0"),
+             values=("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"), since="0.13.0", any_case=True),
     # Bootstrap.
     Property("hoodie.bootstrap.base.path", "Folder of the files from which the table was bootstrapped."),
     Property("hoodie.bootstrap.index.enable", "Whether an index maps skeleton files to these files.", default="true",

@@ -32,6 +32,7 @@ from hudi_reference.services.metadata_table.metadata_sync import update_metadata
 from hudi_reference.services.planning.compaction_plan import choose_operations
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
 from hudi_reference.services.rollback.rollback import withdraw_clustering
+from hudi_reference.settings import boolean_setting
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.write.concurrency.config import Concurrency, Policy
 
@@ -44,7 +45,7 @@ _INLINE_DEFAULTS = {COMMITS_KEY: "5"}
 @implements("SVC-013", "SVC-014")
 def check_inline_compaction(properties: TableProperties, options: Options) -> None:
     """Raises Misuse and UnsupportedTableFeature for invalid settings of inline compaction."""
-    if options.get(INLINE_KEY) == "true":
+    if boolean_setting(options, INLINE_KEY):
         check_trigger(options)
         choose_operations((), options)
 
@@ -55,7 +56,7 @@ def inline_compaction(table: Table, _: Timeline) -> None:
 
     Errors are suppressed, because the write has completed; `compact` reports them.
     """
-    if table.options.get(INLINE_KEY) == "true" and table.properties.is_merge_on_read:
+    if boolean_setting(table.options, INLINE_KEY) and table.properties.is_merge_on_read:
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
             compact(table, {**_INLINE_DEFAULTS, **table.options})
 

@@ -14,6 +14,7 @@ from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, r
 from hudi_reference.query.slice_reader import check_whole_rows
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
+from hudi_reference.settings import boolean_setting
 
 
 @implements("OCC-020", "PROP-001")
@@ -53,7 +54,7 @@ def check_indexes_maintained(table: Table) -> None:
         Misuse: a setting of the metadata table is invalid.
     """
     properties = read_properties(table.storage)
-    if properties.get(USABLE) or table.options.get(ENABLE) == "true":
+    if properties.get(USABLE) or boolean_setting(table.options, ENABLE):
         check_maintained(table, (*properties.fields(USABLE), *properties.fields(INFLIGHT)))
         for check in table.hooks.check_indexes:
             check(replace(table, properties=properties))

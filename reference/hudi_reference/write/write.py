@@ -17,6 +17,7 @@ from hudi_reference.query.file_groups import FileGroups, FileSlice
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.settings import boolean_setting
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE, ids_by_partition
 from hudi_reference.write.column_ids import version_entry
@@ -224,7 +225,7 @@ def moves_updates(table: Table) -> bool:
     Raises UnsupportedTableFeature for tables where the old version of a record would still take part in merging: merge-on-read
     tables, whose log files keep it, and tables in event-time order, where the greater ordering value is kept.
     """
-    if table.options.get(MOVES_KEY) != "true":
+    if not boolean_setting(table.options, MOVES_KEY):
         return False
     properties = table.properties
     if Concurrency.from_options(table.options).index is not None:

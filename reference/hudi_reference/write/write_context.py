@@ -18,7 +18,7 @@ from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconcile_schema, without_columns
-from hudi_reference.settings import number_setting
+from hudi_reference.settings import boolean_setting, number_setting
 from hudi_reference.write.column_ids import view_for_write
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
@@ -55,10 +55,10 @@ class WriteContext:
         if is_first:
             view = replace(view, schema=without_columns(table.properties.name))
         # ER-109: a write extends the schema only with this setting.
-        grows = options.get(RECONCILE) == "true"
+        grows = boolean_setting(options, RECONCILE)
         if is_first or (grows and operation != "DELETE"):
             view = replace(view, schema=reconcile_schema(view.schema, rows))
-        lenient = grows or options.get(NULL_FOR_MISSING) == "true" or operation == PARTIAL_UPDATE
+        lenient = grows or boolean_setting(options, NULL_FOR_MISSING) or operation == PARTIAL_UPDATE
         needs: Needs = "ordering" if lenient else "all"
         if operation == "DELETE":
             needs = "key" if is_global(options) else "identity"
@@ -124,7 +124,7 @@ class LogOptions:
         return cls(
             number_setting(properties, "hoodie.logfile.max.size", cls.max_file_size, least=1),
             number_setting(properties, "hoodie.logfile.data.block.max.size", cls.max_block_size, least=1),
-            properties.get("hoodie.write.record.positions", "true") == "true",
+            boolean_setting(properties, "hoodie.write.record.positions", default=True),
             _BLOCK_FORMATS[block_format],
         )
 

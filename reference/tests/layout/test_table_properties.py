@@ -371,3 +371,13 @@ def test_a_created_table_has_every_required_key() -> None:
         "hoodie.datasource.write.drop.partition.columns": "false",
         "hoodie.table.checksum": str(crc32_bit_by_bit(b"default.trips")),
     }
+
+
+def test_values_are_stored_in_the_letters_of_the_format() -> None:
+    """A reader that compares exactly finds the value that it knows."""
+    table = new_table(
+        properties={"hoodie.table.cdc.enabled": "True", "hoodie.table.cdc.supplemental.logging.mode": "data_before"}
+    )
+    entries = read_properties(table.storage).entries
+    assert entries["hoodie.table.cdc.enabled"] == "true"
+    assert entries["hoodie.table.cdc.supplemental.logging.mode"] == "DATA_BEFORE"

@@ -18,7 +18,7 @@ KEYS = "abcdefghijklmnop"
 ALL = {"hoodie.clustering.inline.max.commits": "1"}
 #: Each file group by itself, in the order of the keys; sizes differ from run to run.
 EACH = {**ALL, "hoodie.clustering.plan.strategy.class": "KeyRangeClusteringPlanStrategy",
-        "hoodie.clustering.plan.strategy.max.bytes.per.group": "1"}  # fmt: skip
+        "hoodie.clustering.plan.strategy.max.bytes.per.group": "1", "hoodie.clustering.max.parallelism": "1"}  # fmt: skip
 LEFT, RIGHT = (f"{one * 8}-0000-4000-8000-000000000000" for one in "ab")
 GREATEST = 2**31 - 1
 Cluster = Callable[[WritableTable, Sequence[str], dict[str, str]], str]

@@ -114,4 +114,4 @@ class StoredProperties:
 def is_allowed(key: str, value: str) -> bool:
     """Whether a property may have that value."""
     known = BY_KEY.get(key)
-    return known is None or known.values is None or not value or value in known.values
+    return known is None or not value or known.allowed(value) is not None

@@ -21,7 +21,7 @@ from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
-from hudi_reference.settings import number_setting
+from hudi_reference.settings import boolean_setting, number_setting
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.states import COMMITS
 
@@ -183,7 +183,7 @@ class Index:
 
     def is_wanted(self, options: Mapping[str, str]) -> bool:
         """Whether the settings enable it."""
-        return any(options.get(setting) == "true" for setting in self.settings)
+        return any(boolean_setting(options, setting) for setting in self.settings)
 
     def file_groups(self, ids: Iterable[str]) -> IndexGroups:
         """Its file groups with these ids."""

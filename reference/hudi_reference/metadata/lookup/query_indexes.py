@@ -32,6 +32,7 @@ from hudi_reference.query.pruning.table_indexes import Commits, Filter, MayHave
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.fields import type_at
+from hudi_reference.settings import boolean_setting
 from hudi_reference.timeline.active import Timeline
 
 ENABLE, SKIPPING = "hoodie.metadata.enable", "hoodie.enable.data.skipping"
@@ -44,7 +45,7 @@ _COMPUTED = ("_hoodie_file_name", "_hoodie_commit_seqno", "_hoodie_operation")
 @implements("PROP-012", "RDR-018")
 def open_indexes(table: Table, timeline: Timeline, commits: Commits) -> "QueryIndexes | None":
     """The indexes for the state of a timeline; None if the settings disable them, and if they describe another state."""
-    if table.properties.is_legacy or table.options.get(ENABLE) == "false":
+    if table.properties.is_legacy or not boolean_setting(table.options, ENABLE, default=True):
         return None
     snapshot = open_snapshot(table, timeline, commits)
     listed = None if snapshot is None else _partition_list(snapshot)
@@ -90,7 +91,7 @@ class QueryIndexes:
         """
         has_both = self._is_available(BuiltIn.PARTITION_STATS) and self._is_available(BuiltIn.COLUMN_STATS)
         is_used = has_both and query.is_latest and not query.computes_values
-        if not is_used or self.table.schema_on_read or self.table.options.get(SKIPPING) == "false":
+        if not is_used or self.table.schema_on_read or not boolean_setting(self.table.options, SKIPPING, default=True):
             return partitions
         found = partitions
         for column, kind, operator, value in self._comparisons(query):
@@ -127,7 +128,7 @@ class QueryIndexes:
 
     def matching(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """The slices that may have rows which the filter selects."""
-        if self.table.options.get(SKIPPING) == "false":
+        if not boolean_setting(self.table.options, SKIPPING, default=True):
             return slices
         found = slices
         for choose in (

@@ -10,7 +10,7 @@ from typing import Self
 from hudi_reference.errors import Misuse
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import CleanPolicy
-from hudi_reference.settings import number_setting
+from hudi_reference.settings import boolean_setting, number_setting
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,16 @@ class ArchiveLimits:
             key: number_setting(options, one.name, int(one.default), least=one.least, rule=one.rule)
             for key, one in chosen.items()
         }
+        flags = {
+            key: boolean_setting(options, settings[key].name, default=settings[key].default == "true")
+            for key in ("beyond savepoints", "automatic")
+        }
         limits = cls(
             most=numbers["most"],
             fewest=numbers["fewest"],
             batch_size=numbers["batch size"],
-            beyond_savepoints=texts["beyond savepoints"] == "true",
-            automatic=texts["automatic"] == "true",
+            beyond_savepoints=flags["beyond savepoints"],
+            automatic=flags["automatic"],
             cleaning=CleanPolicy.from_options(options),
             compacted_after=numbers.get("compacted after"),
         )

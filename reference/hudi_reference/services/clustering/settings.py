@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from hudi_reference.errors import Misuse
 from hudi_reference.requirement import implements
+from hudi_reference.settings import boolean_setting
 
 Options = Mapping[str, str]
 MODES = ("NONE", "RECENT_DAYS", "SELECTED_PARTITIONS", "DAY_ROLLING")
@@ -44,9 +45,7 @@ def _positive(name: str, text: str) -> int:
 
 
 def _flag(name: str, text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise Misuse(f"{name} is not a boolean", rule="CLU-004", expected="true or false", found=repr(text))
-    return text.lower() == "true"
+    return boolean_setting({name: text}, name, rule="CLU-004")
 
 
 def _text(_: str, text: str) -> str:

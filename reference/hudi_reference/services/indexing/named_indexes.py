@@ -29,6 +29,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import arrow_schema
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
+from hudi_reference.settings import boolean_setting
 from hudi_reference.write.commit import transitions_of
 
 Options = Mapping[str, str]
@@ -61,10 +62,10 @@ def definition_of(
 @implements("IDX-021", "IDX-032")
 def definition_in(options: Options) -> IndexDefinition | None:
     """The index that settings of a writer by Hudi's names describe; None if they describe none."""
-    if (column := options.get(f"{_SECONDARY}.column")) and options.get(f"{_SECONDARY}.enable") != "false":
+    if (column := options.get(f"{_SECONDARY}.column")) and boolean_setting(options, f"{_SECONDARY}.enable", default=True):
         return definition_of(options.get(_NAME, column), column)
     column = options.get(f"{_EXPRESSION}.column")
-    if not column or options.get(f"{_EXPRESSION}.enable") != "true":
+    if not column or not boolean_setting(options, f"{_EXPRESSION}.enable"):
         return None
     pairs = (part.partition("=") for part in options.get(f"{_EXPRESSION}.options", "").split(",") if part)
     given = {key.strip(): value for key, _, value in pairs}

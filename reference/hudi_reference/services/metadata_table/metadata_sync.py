@@ -40,6 +40,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_services import maintain
 from hudi_reference.services.planning.plan_execution import Plan, path_in, pending_of
+from hudi_reference.settings import boolean_setting
 from hudi_reference.storage.wrapped import StorageWithPendingObject
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.contents.metadata import commit_metadata_of
@@ -57,7 +58,7 @@ def update_metadata_table(table: Table, instant: Instant, content: bytes, times:
     `owner` holds the lock of the table. Nothing happens if there is no metadata table and the settings do not ask for one.
     """
     now = replace(table, properties=read_properties(table.storage))
-    if now.properties.get(USABLE) or table.options.get(ENABLE) == "true":
+    if now.properties.get(USABLE) or boolean_setting(table.options, ENABLE):
         sync = MetadataSync.with_present_properties(now, times, owner)
         if is_disabled(table.options):
             sync.drop()

@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
-from hudi_reference.settings import number_setting, with_present_names
+from hudi_reference.settings import boolean_setting, number_setting, with_present_names
 
 MODE_KEY = "hoodie.write.concurrency.mode"
 POLICY_KEY = "hoodie.clean.failed.writes.policy"
@@ -116,8 +116,8 @@ class Concurrency:
                 expected=f"{POLICY_KEY}=LAZY", found="EAGER",
             )  # fmt: skip
         return cls(
-            mode, policy, number_setting(options, RETRIES_KEY, 0), options.get(EARLY_KEY) == "true",
-            options.get(KEYS_KEY) == "true", options.get(SCHEMAS_KEY, "true") == "true",
+            mode, policy, number_setting(options, RETRIES_KEY, 0), boolean_setting(options, EARLY_KEY),
+            boolean_setting(options, KEYS_KEY), boolean_setting(options, SCHEMAS_KEY, default=True),
             max(1000, number_setting(options, INTERVAL_KEY, 60000)), number_setting(options, MISSES_KEY, 2), _index(options),
         )  # fmt: skip
 

@@ -30,6 +30,7 @@ from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema, without_meta_columns
+from hudi_reference.settings import boolean_setting
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, completion_order, is_still_pending
 from hudi_reference.timeline.contents.actions import load_action
@@ -307,7 +308,7 @@ def apply_update_strategy(table: Table, timeline: Timeline, changed: Iterable[Fi
             remedy=f"write when the clustering is completed, or set {STRATEGY_KEY}={ALLOW}",
         )  # fmt: skip
     withdraw = table.hooks.withdraw_clustering
-    if table.options.get(WITHDRAW_KEY) == "true" and withdraw is not None:
+    if boolean_setting(table.options, WITHDRAW_KEY) and withdraw is not None:
         for requested in sorted(set(planned_for.values())):
             withdraw(table, requested)
 

@@ -28,16 +28,17 @@ from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.keys.record_keys import KeyGenerator
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
+from hudi_reference.settings import boolean_setting
 from hudi_reference.write.concurrency.config import IndexType, index_type
 from hudi_reference.write.placement.locate import Located
 from hudi_reference.write.placement.rows import PARTITION, Incoming
 
 #: The types of global indexes: the setting that says whether records move between partitions, and its default.
-_MOVES: Mapping[IndexType, tuple[str, str]] = {
-    IndexType.RECORD_INDEX: ("hoodie.record.index.update.partition.path", "false"),
-    IndexType.GLOBAL_RECORD_LEVEL_INDEX: ("hoodie.record.index.update.partition.path", "false"),
-    IndexType.GLOBAL_SIMPLE: ("hoodie.simple.index.update.partition.path", "true"),
-    IndexType.GLOBAL_BLOOM: ("hoodie.bloom.index.update.partition.path", "true"),
+_MOVES: Mapping[IndexType, tuple[str, bool]] = {
+    IndexType.RECORD_INDEX: ("hoodie.record.index.update.partition.path", False),
+    IndexType.GLOBAL_RECORD_LEVEL_INDEX: ("hoodie.record.index.update.partition.path", False),
+    IndexType.GLOBAL_SIMPLE: ("hoodie.simple.index.update.partition.path", True),
+    IndexType.GLOBAL_BLOOM: ("hoodie.bloom.index.update.partition.path", True),
 }
 _BY_RECORD_INDEX = (IndexType.RECORD_INDEX, IndexType.GLOBAL_RECORD_LEVEL_INDEX)
 _RECORD_INDEX = "record_index"
@@ -86,7 +87,7 @@ class GlobalLookup:
             else:
                 kind = IndexType.GLOBAL_SIMPLE
         setting, default = _MOVES[kind]
-        return cls(view, reader, properties, table.options.get(setting, default) == "true", find)
+        return cls(view, reader, properties, boolean_setting(table.options, setting, default=default), find)
 
     @implements("OCC-008", "MRG-006", "LAY-021", "IDX-010", "META-009")
     def locate(self, incoming: Incoming, *, only_change: bool = False) -> Located:
