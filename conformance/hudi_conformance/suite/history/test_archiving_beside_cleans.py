@@ -61,6 +61,24 @@ def test_an_overwrite_within_the_retention_of_the_clean_stays(engine: Client, ne
 
 
 @ARCHIVES
+@pytest.mark.requirements("ARC-003", "RDR-010", "CLN-001")
+def test_an_overwrite_that_the_clean_retains_first_stays(engine: Client, new_uri: Callable[[], str]) -> None:
+    """RDR-010: the overwrite is the earliest commit that a clean retains, so that the replaced file is kept: it belongs to the
+    state that the overwrite ended. The overwrite stays active, although the limits of archiving would let it go.
+    """
+    table = create_updated_table(engine, new_uri(), 2)
+    overwritten = overwrite_and_update(engine, table, 2)
+    assert engine.service(table.uri, "clean", options=keep_commits(3)) is not None
+    assert len([path for path in base_files(table.uri) if path.parent.name == "rio"]) == 2
+    for number in range(4):
+        engine.write(table.uri, "upsert", as_arrow([row("a", 60 + number, f"last {number}")]), options=NOT_BY_ITSELF)
+    rows = read_snapshot(engine, table.uri)
+    engine.service(table.uri, "archive", options=archive_limits(3, 2, **{"hoodie.clean.commits.retained": "1"}))
+    assert (overwritten, "replacecommit") in read_step(table.uri).completed, "the overwrite was archived"
+    assert read_snapshot(engine, table.uri) == rows
+
+
+@ARCHIVES
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("ARC-003", "RDR-010", "TL-021")
 def test_an_overwrite_of_savepointed_files_stays(engine: Client, new_uri: Callable[[], str]) -> None:

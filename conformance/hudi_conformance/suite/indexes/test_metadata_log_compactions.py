@@ -43,7 +43,10 @@ READS = ("read.snapshot", "read.filter", "read.projection", "partition.plain", "
 MOVING: Mapping[str, str] = {
     **EVERY_INDEX, "hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true",
 }  # fmt: skip
-BOTH_VERSIONS = pytest.mark.parametrize("version", [8, pytest.param(9, marks=pytest.mark.needs("table-version.9"))])
+BOTH_VERSIONS = pytest.mark.parametrize("version", [
+    pytest.param(8, marks=pytest.mark.versions(8)),
+    pytest.param(9, marks=(pytest.mark.needs("table-version.9"), pytest.mark.versions(9))),
+])  # fmt: skip
 #: A change of a row, and a move of another one to a partition in which values were greater.
 UPDATE = Step("upsert", (row("a", 31, "m"),))
 MOVE: tuple[Row, ...] = (row("d", 40, "zz", "rio"),)

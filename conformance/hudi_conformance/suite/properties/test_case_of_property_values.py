@@ -17,6 +17,8 @@ VALUES = {
     "hoodie.record.merge.mode": ("COMMIT_TIME_ORDERING", "commit_time_ordering"),
     "hoodie.table.cdc.supplemental.logging.mode": ("OP_KEY_ONLY", "op_key_only"),
 }
+pytestmark = pytest.mark.versions(8)
+
 CHANGES = {"hoodie.table.cdc.enabled": "true"}
 
 

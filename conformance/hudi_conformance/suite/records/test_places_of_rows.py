@@ -21,6 +21,18 @@ def test_rows_of_one_write_go_to_the_folders_of_both_fields(engine: Client, new_
 
 
 @pytest.mark.requirements("LAY-018")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain", "partition.several-levels")
+def test_the_metafile_of_a_partition_of_two_levels(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-018: the metafile says how many folders above the partition the base path is; there is none in the folder between."""
+    uri = new_uri()
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("q", "p"))
+    engine.write(uri, "upsert", as_arrow(make_row("a", 1, "x")))
+    (metafile,) = table_folder(uri).rglob(".hoodie_partition_metadata*")
+    assert metafile.parent == table_folder(uri) / "x" / "1"
+    assert "partitionDepth=2" in metafile.read_text("latin-1").splitlines()
+
+
+@pytest.mark.requirements("LAY-018")
 @pytest.mark.needs(*WRITES, "copy-on-write", "partition.none")
 def test_the_metafile_of_a_table_without_partitions(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-018: the only partition of a table without partition fields is its base path, at depth 0."""
