@@ -8,7 +8,8 @@ from tools.draw_damages.drawn import Drawn, NotPossible, paths_of
 
 from hudi_reference.layout.java_properties import dump, load
 from hudi_reference.layout.names import split_path
-from hudi_reference.layout.properties import PROPERTIES_PATH, with_checksum
+from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.layout.properties_writer import with_checksum
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.contents.actions import read_action, write_action
 from hudi_reference.timeline.instants.instant import parse_instant_name

@@ -165,6 +165,15 @@ def _newer_parent(storage: Storage) -> None:
     t.move(storage, second, f"{t.TIMELINE}/{requested}_20991231000000000.commit")
 
 
+def complete_during(storage: Storage, action: str) -> None:
+    """The last commit completes between the begin and the completion of the last action that replaced file groups."""
+    path, replacing = t.completed(storage, "commit"), split_path(t.completed(storage, action))[1]
+    requested, begun = (split_path(one)[1].partition("_")[0] for one in (path, replacing))
+    during = str(int(begun) + 1)
+    assert during < replacing.partition("_")[2]
+    t.move(storage, path, f"{t.TIMELINE}/{requested}_{during}.commit")
+
+
 def _complete_after_the_clustering(storage: Storage) -> None:
     path = t.completed(storage, "commit")
     requested = split_path(path)[1].partition("_")[0]
@@ -205,6 +214,8 @@ TRACES = (
     Damage("a write on a newer base file", "traces.newer-parent", "OCC-013", t.copy_on_write, _newer_parent, ("TT-005",)),
     Damage("a write during a clustering", "traces.replaced-groups", "OCC-016", t.clustered, _complete_after_the_clustering,
            ("TT-005",)),
+    Damage("a write that completed during a clustering", "traces.replaced-groups", "OCC-016", t.clustered,
+           lambda storage: complete_during(storage, "replacecommit")),
     Damage("a lost write", "traces.known-parents", "OCC-008", t.copy_on_write, _lose_middle_write, ("RDR-008",)),
     Damage("a plan without a log file", "traces.closed-plans", "CMP-003", t.compacted, _leave_out_log_files),
     Damage("a clean of needed files", "traces.pending-cleans", "CLN-001", lambda: t.with_plan("clean"), _clean_what_is_needed),

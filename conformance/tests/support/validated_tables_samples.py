@@ -15,7 +15,8 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.ids import RandomIds
 from hudi_reference.layout.java_properties import dump, load
 from hudi_reference.layout.names import split_path
-from hudi_reference.layout.properties import PROPERTIES_PATH, with_checksum
+from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.layout.properties_writer import with_checksum
 from hudi_reference.services.clean.clean import schedule_clean
 from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.compaction.compaction import schedule_compaction

@@ -10,7 +10,7 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import InvalidQuery, MalformedMetadata, PathOutsideTable
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.locks import Lock, lock_of
 from hudi_reference.metadata.definitions import V1, IndexDefinition, dump_definitions, parse_definitions, version_at_creation
 from hudi_reference.metadata.partitions import BuiltIn

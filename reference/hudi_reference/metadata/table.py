@@ -18,7 +18,8 @@ from hudi_reference.files.log.content import block_schema, decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.ids import Ids
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
-from hudi_reference.layout.properties import META_FOLDER, TableProperties, read_properties, write_properties
+from hudi_reference.layout.properties import META_FOLDER, TableProperties, read_properties
+from hudi_reference.layout.properties_writer import write_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.codec import decode_entries

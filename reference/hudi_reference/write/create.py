@@ -16,9 +16,8 @@ from hudi_reference.layout.properties import (
     PROPERTIES_PATH,
     TABLE_VERSION,
     TableProperties,
-    check_entries,
-    write_properties,
 )
+from hudi_reference.layout.properties_writer import check_entries, write_properties
 from hudi_reference.layout.stored_merging import DELETE_FIELD, DELETE_MARKER, with_delete_marker
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names

@@ -7,7 +7,7 @@ from hudi_reference import WritableTable, clean, create_index, drop_index, index
 from hudi_reference.errors import HudiError, Misuse, UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import read_properties
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.archive.bounds import Bound

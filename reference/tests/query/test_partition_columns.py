@@ -12,7 +12,8 @@ from reference_samples import SCHEMA, new_table, reopened, rows_of
 from hudi_reference import create_table
 from hudi_reference.errors import HudiError, MalformedFileName, UnsupportedTableFeature
 from hudi_reference.layout.java_properties import dump, load
-from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, with_checksum
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.layout.properties_writer import with_checksum
 from hudi_reference.query.pruning.partition_columns import DroppedColumns, dropped_columns
 from hudi_reference.storage import MemoryStorage
 

@@ -17,7 +17,7 @@ from hudi_reference.errors import (
 )
 from hudi_reference.ids import SeededIds
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.services.clean.clean import execute_clean, plan_clean, schedule_clean
 from hudi_reference.services.clustering.clustering import cluster
 from hudi_reference.services.clustering.plan import plan_clustering

@@ -29,7 +29,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
 )
 from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table
 from hudi_conformance.suite.support.tables.written_tables import table_folder
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.storage import LocalStorage
 

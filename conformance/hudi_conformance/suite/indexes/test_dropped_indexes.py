@@ -23,7 +23,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
 )
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
 from hudi_conformance.suite.support.tables.written_tables import files_below
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.storage import LocalStorage
 

@@ -32,7 +32,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
 from hudi_conformance.suite.support.tables.tables_under_services import Json, copy_golden_table, keep_commits, sort_rows
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import create_index, open_table, rollback
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.services.planning.compaction_plan import eligible_operations, plan_record

@@ -18,7 +18,7 @@ from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore,
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import read_properties
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.shared_counter import SharedCounter
 

@@ -19,7 +19,7 @@ from hudi_reference import archive, clean, create_table, open_table, rollback, s
 from hudi_reference.clock import ManualClock, SystemClock
 from hudi_reference.errors import LockLost, LockNotObtained, Misuse, StorageUnavailable, UnfitStorage, WriteConflict
 from hudi_reference.ids import SeededIds
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.locks import PROVIDER_KEY, InProcessLock, Lock, lock_of, providers
 from hudi_reference.locks.file_system import ExpiringFileLease, FileLease
 from hudi_reference.locks.lease import Lease, LeasedLock

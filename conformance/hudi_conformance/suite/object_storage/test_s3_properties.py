@@ -9,7 +9,7 @@ from hudi_conformance.suite.support.programs.write_programs import Program, as_a
 from hudi_reference import create_table, open_table
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import BACKUP_PATH, PROPERTIES_PATH
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.storage import MemoryStorage, Storage
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, is_disabled, partitions_to_drop
 from hudi_reference.layout.names import join_path, parse_data_file_name
 from hudi_reference.layout.properties import read_properties
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties_writer import update_properties
 from hudi_reference.metadata.availability import METADATA_FOLDER, read_definitions, usable_partitions, write_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import index_of, indexes_wanted

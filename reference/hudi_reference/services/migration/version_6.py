@@ -21,13 +21,8 @@ from dataclasses import replace
 from hudi_reference.errors import MigrationRefused, TableChanged, UnfinishedMigration, UnsupportedFeature
 from hudi_reference.layout.java_properties import dump
 from hudi_reference.layout.names import parse_data_file_name
-from hudi_reference.layout.properties import (
-    BACKUP_PATH,
-    META_FOLDER,
-    PROPERTIES_PATH,
-    TableProperties,
-    with_checksum,
-)
+from hudi_reference.layout.properties import BACKUP_PATH, META_FOLDER, PROPERTIES_PATH, TableProperties
+from hudi_reference.layout.properties_writer import with_checksum
 from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.table import Table

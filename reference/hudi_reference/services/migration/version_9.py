@@ -24,8 +24,8 @@ import pyarrow.compute as pc
 
 from hudi_reference.errors import MigrationRefused, TableChanged, UnsupportedFeature
 from hudi_reference.layout.metadata_settings import INFLIGHT
-from hudi_reference.layout.properties import NEWEST_VERSION, PROPERTIES_PATH, TABLE_VERSION, TableProperties, check_entries
-from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.layout.properties import NEWEST_VERSION, PROPERTIES_PATH, TABLE_VERSION, TableProperties
+from hudi_reference.layout.properties_writer import check_entries, update_properties
 from hudi_reference.locks import InProcessLock, Lock, hold_lock, new_owner
 from hudi_reference.metadata.availability import (
     definition_of,

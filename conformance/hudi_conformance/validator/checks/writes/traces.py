@@ -247,9 +247,7 @@ def _taken_early(table: StoredTable, instant: Instant, group: GroupId, names: se
 
 
 def _compaction_plan(table: StoredTable, instant: Instant) -> Mapping[str, Any] | None:
-    """The plan of a compaction, pending or completed."""
-    if instant.action not in ("compaction", "commit"):
-        return None
+    """The plan of a compaction, pending or completed; None for other actions."""
     return table.plan_of(Instant(instant.requested, "compaction", State.REQUESTED))
 
 

@@ -1,4 +1,4 @@
-"""Atomic updates of the table properties, spec "Table Properties": a reader sees all of an update or nothing.
+"""Creation and atomic updates of the table properties, spec "Table Properties": a reader sees all of an update or nothing.
 
     backup created → file written → file read again → backup deleted
 
@@ -9,19 +9,58 @@ run under the lock of the table.
 
 from collections.abc import Iterable, Mapping
 
-from hudi_reference.errors import InterruptedUpdate
+from hudi_reference.errors import InterruptedUpdate, Misuse
 from hudi_reference.layout.java_properties import dump, load
 from hudi_reference.layout.properties import (
     BACKUP_PATH,
     PROPERTIES_PATH,
     TableProperties,
-    check_entries,
+    checksum,
     read_properties,
-    with_checksum,
 )
+from hudi_reference.layout.property_table import BY_KEY, MANDATORY
 from hudi_reference.locks import Lock, hold_lock, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
+
+
+@implements("LAY-013", "PROP-003", "PROP-004", "PROP-011")
+def write_properties(storage: Storage, entries: Mapping[str, str], comment: str) -> TableProperties:
+    """Create the file with its checksum; values are stored in the letters that every reader knows.
+
+    Raises Misuse for invalid entries, ObjectExists if the file exists.
+    """
+    check_entries(entries)
+    allowed = {key: BY_KEY[key].allowed(value) for key, value in entries.items() if key in BY_KEY}
+    complete = with_checksum({key: allowed.get(key) or value for key, value in entries.items()})
+    storage.create(PROPERTIES_PATH, dump(complete, comment))
+    return TableProperties(complete)
+
+
+def with_checksum(entries: Mapping[str, str]) -> dict[str, str]:
+    """The entries with the checksum of the table's names."""
+    names = entries.get("hoodie.database.name", ""), entries["hoodie.table.name"]
+    return {**entries, "hoodie.table.checksum": checksum(*names)}
+
+
+@implements("PROP-002", "PROP-004", "PROP-005", "PROP-006", "PROP-010")
+def check_entries(entries: Mapping[str, str]) -> None:
+    """Raises Misuse unless every mandatory key has a value and all values are allowed."""
+    for key in MANDATORY:
+        if not entries.get(key):
+            raise Misuse(f"the setting {key} has no default and is missing", rule="PROP-002", expected=f"a value for {key}")
+    for key, value in entries.items():
+        known = BY_KEY.get(key)
+        if known is None:
+            continue
+        if value and known.allowed(value) is None:
+            expected = " or ".join(known.values or ())
+            raise Misuse(f"{key} has an unknown value", rule=known.rule, expected=expected, found=repr(value))
+        if known.version > int(entries["hoodie.table.version"]):
+            raise Misuse(
+                f"{key} needs a later table version", rule="COMPAT-002", expected=f"table version {known.version}",
+                found=f"table version {entries['hoodie.table.version']}",
+            )  # fmt: skip
 
 
 @implements("S3-005", "PROP-011", "LAY-013")

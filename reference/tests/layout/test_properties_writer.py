@@ -5,14 +5,8 @@ import pytest
 from hudi_conformance.explorer.crash_points import copy_storage, crash_states
 from hudi_reference.errors import MalformedProperties, Misuse
 from hudi_reference.layout.java_properties import dump, load
-from hudi_reference.layout.properties import (
-    BACKUP_PATH,
-    PROPERTIES_PATH,
-    read_properties,
-    with_checksum,
-    write_properties,
-)
-from hudi_reference.layout.properties_update import recover, update_properties
+from hudi_reference.layout.properties import BACKUP_PATH, PROPERTIES_PATH, read_properties
+from hudi_reference.layout.properties_writer import recover, update_properties, with_checksum, write_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.storage import MemoryStorage, Storage
 
