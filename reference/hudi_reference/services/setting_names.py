@@ -77,6 +77,7 @@ NAMES = frozenset(
         "hoodie.datasource.write.drop.partition.columns",
         "hoodie.datasource.write.hive_style_partitioning",
         "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled",
+        "hoodie.datasource.write.partitionpath.field",
         "hoodie.datasource.write.partitionpath.urlencode",
         "hoodie.datasource.write.payload.class",
         "hoodie.datasource.write.precombine.field",

@@ -108,6 +108,29 @@ def test_a_custom_generator_has_a_type_for_each_field():
         generator("q", **CUSTOM)
 
 
+@pytest.mark.parametrize(
+    ("given", "has_types"),
+    [("q:simple, p:TIMESTAMP", True), ("p:TIMESTAMP,q:SIMPLE", False), ("q:SIMPLE", False), ("q,p", False)],
+)
+def test_a_writer_gives_the_types_that_the_table_lacks(given, has_types):
+    """PROP-008: tables of version 6 store only the names; the writer must name the same fields in the same order."""
+    stored = {"hoodie.table.partition.fields": "q,p", "hoodie.table.keygenerator.type": "CUSTOM"}
+    settings = {TIME + "timestamp.type": "UNIX_TIMESTAMP", TIME + "output.dateformat": "yyyyMMdd"}
+    properties = with_settings(TableProperties(stored), {**settings, "hoodie.datasource.write.partitionpath.field": given})
+    if has_types:
+        assert KeyGenerator.from_properties(properties).paths(ROWS).to_pylist()[0] == "x/20200913"
+        return
+    with pytest.raises(UnsupportedKeyGenerator, match="without its type") as error:
+        KeyGenerator.from_properties(properties)
+    assert "hoodie.datasource.write.partitionpath.field" in error.value.remedy
+
+
+def test_the_types_of_the_table_count_if_it_has_them():
+    """PROP-008: a setting of the writer does not change where the rows of a table are."""
+    other = {"hoodie.datasource.write.partitionpath.field": "q:SIMPLE,p:SIMPLE"}
+    assert generator("q:SIMPLE,p:TIMESTAMP", **CUSTOM, **other).paths(ROWS).to_pylist()[0] == "x/20200913"
+
+
 def test_the_form_of_a_key_follows_from_the_generator():
     """META-007: one field is bare but for the generator of global deletes, several are composite."""
     assert generator("q").keys(ROWS).to_pylist() == ["a", "b"]

@@ -28,8 +28,11 @@ COMPOSITE_VERSION = 9
 LOCAL_TIMES = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 #: Folders of timestamps that a writer makes without that setting, and with it.
 _NUMBER, _LOCAL_TIME = re.compile(r"-?\d+"), re.compile(r"\d+-\d\d-\d\d \d\d(?::|%3A)\d\d(?::|%3A)\d\d\.\d+")
+#: The partition fields of a writer, with the types that a custom key generator gives them. A table of version 6 stores the
+#: names without types, and an upgrade may leave it so.
+TYPED_FIELDS = "hoodie.datasource.write.partitionpath.field"
 #: Settings of key generators that a writer may have to be given.
-_SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding", LOCAL_TIMES)
+_SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding", LOCAL_TIMES, TYPED_FIELDS)
 
 
 @implements("PROP-007", "META-007")
@@ -191,16 +194,25 @@ def kind_of_generator(properties: TableProperties) -> str:
 
 
 def typed_fields(properties: TableProperties) -> tuple[tuple[str, str], ...]:
-    """The partition fields with the types that a custom key generator gives them, in capitals; "" without a type."""
-    listed = (properties.get("hoodie.table.partition.fields") or "").split(",")
-    split = (part.strip().partition(":") for part in listed if part.strip())
+    """The partition fields with the types that a custom key generator gives them, in capitals; "" without a type.
+
+    If the table stores no types, those of the writer count, provided that it names the same fields.
+    """
+    stored, given = (_split_types(properties.get(name) or "") for name in ("hoodie.table.partition.fields", TYPED_FIELDS))
+    has_types = any(kind for _, kind in stored)
+    return stored if has_types or [field for field, _ in stored] != [field for field, _ in given] else given
+
+
+def _split_types(listed: str) -> tuple[tuple[str, str], ...]:
+    split = (part.strip().partition(":") for part in listed.split(",") if part.strip())
     return tuple((field, kind.upper()) for field, _, kind in split)
 
 
 def with_settings(properties: TableProperties, options: Mapping[str, str]) -> TableProperties:
     """The properties, with those settings of the writer that configure key generators and are not table properties.
 
-    A table with a custom key generator does not store the format of its time-based paths, so each writer has to be given it.
+    A table with a custom key generator does not store the format of its time-based paths, and one of version 6 not the types of
+    its fields, so each writer has to be given them.
     """
     mine = {key: value for key, value in options.items() if key.startswith(_SETTINGS)}
     return TableProperties({**mine, **properties.entries}) if mine else properties
@@ -211,6 +223,7 @@ def _parse_field(field: str, said: str, kind: str, properties: TableProperties) 
         raise UnsupportedKeyGenerator(
             "a partition field of a custom key generator without its type", rule="PROP-008", found=f"{field}:{said}",
             expected=f"{field}:SIMPLE or {field}:TIMESTAMP", path="hoodie.table.partition.fields",
+            remedy=f"set {TYPED_FIELDS} as the other writers of the table do, with a type for each field",
         )  # fmt: skip
     is_time = said == "TIMESTAMP" if kind == "CUSTOM" else kind == "TIMESTAMP"
     return field, TimestampPaths.from_settings(properties.entries) if is_time else None
