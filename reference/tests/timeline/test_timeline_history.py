@@ -191,3 +191,13 @@ def test_a_plan_without_its_schema_is_read(action: str, schema: str) -> None:
         plan_of(ArchivedAction(instant, None, out.getvalue() + b"\0"), "the history")
     with pytest.raises(MalformedMetadata):
         plan_of(ArchivedAction(instant, None, b""), "the history")
+
+
+def test_a_profile_in_the_place_of_a_plan_may_be_json() -> None:
+    """LSM-021: the inflight file of an overwrite of version 6, which an upgrade by Apache Hudi leaves and an archiving copies."""
+    instant = Instant(A, "replacecommit", State.COMPLETED, B)
+    profile = json.dumps({"partitionToWriteStats": {}, "operationType": "INSERT_OVERWRITE"}).encode()
+    found = plan_of(ArchivedAction(instant, None, profile), "the history")
+    assert found is not None and found.get("operationType") == "INSERT_OVERWRITE"
+    with pytest.raises(MalformedMetadata):
+        plan_of(ArchivedAction(instant, None, profile[:-1]), "the history")

@@ -17,7 +17,7 @@ from hudi_reference.timeline.contents.avro_container import MAGIC, Record, read_
 from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of
 from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, ArchivedAction, History
 from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import ACTIONS, State
+from hudi_reference.timeline.instants.states import ACTIONS, Content, State
 from hudi_reference.timeline.instants.version_6 import read_json_record
 
 
@@ -41,24 +41,29 @@ def metadata_of(action: ArchivedAction, path: str) -> Record | None:
     if data.startswith(MAGIC):
         return read_action(data, path, action.instant)
     if data.lstrip()[:1] == b"{":
-        return _as_json(action, data, path)
+        return _as_json(ACTIONS[action.instant.action].contents[action.instant.state], data, path)
     return _decode_without_schema(ACTIONS[action.instant.action].contents[action.instant.state].records[0], data, path)
 
 
 @implements("LSM-021")
 def plan_of(action: ArchivedAction, path: str) -> Record | None:
-    """The plan of an archived action, or None. Raises MalformedMetadata."""
+    """The plan of an archived action, or None. Raises MalformedMetadata.
+
+    In the place of a plan a replacecommit has the profile of its inflight file (ER-088), which an upgrade leaves as JSON.
+    """
     data = action.plan
     if data is None:
         return None
+    if ACTIONS[action.instant.action].writes and data.lstrip()[:1] == b"{":
+        return _as_json(ACTIONS[action.instant.action].contents[State.INFLIGHT], data, path)
     kinds = [one for one in ACTIONS.values() if one.planned and one.completes_as == action.instant.action]
     if not data or data.startswith(MAGIC) or not kinds:
         return read_record(data, path)
     return _decode_without_schema(kinds[0].contents[State.REQUESTED].records[0], data, path)
 
 
-def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
-    schema = schema_of(ACTIONS[action.instant.action].contents[action.instant.state].records[0])
+def _as_json(content: Content, data: bytes, path: str) -> Record:
+    schema = schema_of(content.records[0])
     fields = read_json_record(data, path, "LSM-020")
     known = {field["name"]: fields.get(field["name"], field.get("default")) for field in schema["fields"]}
     return Record(known, schema)
