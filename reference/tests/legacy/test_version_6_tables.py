@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import set_property
 
-from hudi_reference import open_table
+from hudi_reference import migrate, open_table
 from hudi_reference.errors import (
     CorruptCommittedBlock,
     MalformedHistory,
@@ -23,7 +23,7 @@ from hudi_reference.errors import (
 from hudi_reference.files.log.block import BlockType, HeaderKey
 from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.legacy.archived_log import ArchivedLog, read_archived_log
+from hudi_reference.legacy.archived_log import ArchivedLog, encode_record, read_archived_log
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.services.migration.version_6_properties import migrate_properties
 from hudi_reference.services.migration.version_6_timeline import completion_times
@@ -144,6 +144,25 @@ def old_table() -> MemoryStorage:
         storage.put(f".hoodie/{name}", b"")
     storage.put(f".hoodie/{T}.commit", json.dumps(commit).encode())
     return storage
+
+
+@pytest.mark.parametrize("action", ["commit", "replacecommit"])
+def test_a_profile_in_avro_is_migrated_unchanged(action: str) -> None:
+    """COMPAT-003: a downgrade by Apache Hudi 1.2.0 leaves the inflight files of overwrites as they are at version 9."""
+    storage = old_table()
+    profile = encode_record(
+        "HoodieCommitMetadata", {"partitionToWriteStats": {}, "operationType": "INSERT_OVERWRITE"}, lambda: b"s" * 16
+    )
+    written = json.loads(storage.get(f".hoodie/{T}.commit")) | {"partitionToReplaceFileIds": {}}
+    for suffix in (".commit.requested", ".inflight", ".commit"):
+        storage.delete(f".hoodie/{T}{suffix}")
+    inflight = f"{T}.inflight" if action == "commit" else f"{T}.{action}.inflight"
+    contents = {f"{T}.{action}.requested": b"", inflight: profile, f"{T}.{action}": json.dumps(written).encode()}
+    for name, data in contents.items():
+        storage.put(f".hoodie/{name}", data)
+    migrate("memory:///old", storage=storage, version=8)
+    assert storage.get(f".hoodie/timeline/{inflight}") == profile
+    assert open_table("memory:///old", storage=storage).snapshot().num_rows == 0
 
 
 @pytest.mark.parametrize("partial", [False, True])

@@ -4,7 +4,7 @@
     .hoodie/<requested>.replacecommit.*     ->  the same, or <requested>.clustering.* where the plan is of a clustering
     .hoodie/archived/.commits_.archive.<n>  ->  .hoodie/timeline/history
 
-Commits are converted from JSON to Avro; all other contents are Avro already.
+Commits are converted from JSON to Avro; all other contents are Avro already, and so are some inflight files after a downgrade.
 """
 
 from bisect import bisect_right
@@ -17,7 +17,7 @@ from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.legacy.archived_log import encode_record, read_archived_log
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectInfo, Storage
-from hudi_reference.timeline.contents.avro_container import read_record
+from hudi_reference.timeline.contents.avro_container import MAGIC, read_record
 from hudi_reference.timeline.history.history import ArchivedAction
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
@@ -40,9 +40,13 @@ class OldFile:
 
     @property
     def record(self) -> Mapping[str, Any] | None:
-        """The record of a commit, in any state; None for other actions, and for an empty file."""
+        """The JSON record of a commit, in any state; None for other actions, and for an empty file.
+
+        A downgrade by Apache Hudi 1.2.0 leaves the inflight files of overwrites in Avro.
+        """
         is_json = self.instant.action in COMMITS and self.instant.state is not State.REQUESTED
-        return read_json_record(self.content, self.info.path) if is_json and self.content else None
+        is_avro = self.instant.state is State.INFLIGHT and self.content.startswith(MAGIC)
+        return read_json_record(self.content, self.info.path) if is_json and self.content and not is_avro else None
 
 
 def read_old_files(files: Iterable[ObjectInfo], storage: Storage, properties: TableProperties) -> tuple[OldFile, ...]:
