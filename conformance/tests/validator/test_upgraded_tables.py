@@ -4,7 +4,7 @@ import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import CHEAP
-from hudi_reference import compact
+from hudi_reference import archive, compact
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.storage.protocol import Storage
 
@@ -102,3 +102,16 @@ def test_log_files_of_version_6_show_an_upgrade(initial: str, named_after: int, 
     t.change_properties(storage, {INITIAL_VERSION: initial})
     found = {one.rule for one in t.validated(storage, CHEAP).findings if one.severity == "wrong-answers"}
     assert ("BF-009" in found) is wrong
+
+
+def test_archived_writes_show_an_upgrade_too():
+    """BF-009: a table that began at version 8 or 9 was downgraded, written at version 6 and upgraded; the write of the base
+    file is archived."""
+    storage = t.merge_on_read()
+    name = split_path(t.completed(storage, "deltacommit", 0))[1].partition("_")[0]
+    _with_older_names(storage, 2, name)
+    for fare in range(3):
+        t.reopened(storage).upsert(t.rows(1, fare=fare))
+    archive(t.reopened(storage), {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})
+    assert name not in {one.requested for one in t.stored(storage).timeline.completed}
+    assert "BF-009" not in {one.rule for one in t.validated(storage, CHEAP).findings}

@@ -1,7 +1,7 @@
 """A stored table as the reference reads it: its rows, and its metadata table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hudi_reference.caching import cached_property
 from hudi_reference.clock import SystemClock
@@ -43,6 +43,8 @@ class Opened:
     groups: FileGroups
     #: The requested times of the archived actions; None if the history is damaged.
     archived: frozenset[str] | None = None
+    #: The metadata of the archived writes, as far as it is known.
+    archived_commits: Mapping[Instant, CommitMetadata] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> Table:
@@ -137,12 +139,14 @@ class Opened:
         """Whether writers of version 6 or before may have written some of its files.
 
         The version with which an upgraded table began says so, until `CREATE TABLE ... LOCATION` of Apache Hudi 1.0.2 replaces
-        it by the present one. The log files from before the upgrade keep their names, which have the instant of a base file.
+        it by the present one; a table that was downgraded keeps a later one. The log files from before the upgrade keep their
+        names, which have the instant of a base file.
         """
         initial = self.properties.get("hoodie.table.initial.version") or "0"
         if self.properties.is_legacy or not initial.isdecimal() or int(initial) < 8:
             return True
-        written = [(instant.requested, stat) for instant, commit in self.groups.commits.items() for stat in commit.stats]
+        commits = {**self.archived_commits, **self.groups.commits}
+        written = [(instant.requested, stat) for instant, commit in commits.items() for stat in commit.stats]
         bases = {(stat.partition, stat.file_id, instant) for instant, stat in written if ".log." not in stat.path}
         return any(
             stat.previous_instant != instant and f"_{stat.previous_instant}.log." in stat.path

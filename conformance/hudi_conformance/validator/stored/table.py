@@ -286,7 +286,7 @@ class StoredTable:
     def opened(self) -> Opened:
         """The table as the reference reads it."""
         archived = frozenset(instant.requested for instant in self.history.instants) if self.history.is_whole else None
-        return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups, archived)
+        return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups, archived, self.history.commits)
 
     # The metadata table.
 
