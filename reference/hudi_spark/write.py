@@ -10,8 +10,9 @@ A write that fails after its begin stays inflight and invisible, as that of a cr
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Literal
 
 import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
@@ -19,7 +20,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType
 
 from hudi_reference import Table
-from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeature
+from hudi_reference.errors import Misuse
 from hudi_reference.layout.merge_settings import check_unchanged
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
@@ -40,7 +41,7 @@ from hudi_reference.write.insert_overwrite import partitions_of
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import PARTITION, Intake
-from hudi_reference.write.write import MOVES_KEY, begin_write, replaced_slices, run_with_retries, write
+from hudi_reference.write.write import MOVES_KEY, begin_write, check_unchanged_since, replaced_slices, run_with_retries, write
 from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
 from hudi_spark.arrow import arrow_schema_of, spark_schema, times_of_other_kind
 from hudi_spark.errors import errors_of_executors
@@ -49,6 +50,8 @@ from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTa
 
 #: Mergers of the caller, as for `hudi_reference.open_table`.
 Mergers = Sequence[RecordMerger]
+#: Which rows of a write are records of the table that keep their key and partition path.
+Stored = Literal["none", "some", "all"]
 
 
 def bulk_insert(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
@@ -102,10 +105,17 @@ def partial_update(df: DataFrame, uri: str, *, options: Options = None, mergers:
 
 
 def _run_write(
-    df: DataFrame, uri: str, operation: str, options: Options, mergers: Mergers, carry_out: Callable[["_Write"], str]
+    df: DataFrame,
+    uri: str,
+    operation: str,
+    options: Options,
+    mergers: Mergers,
+    carry_out: Callable[["_Write"], str],
+    stored: Stored = "none",
 ) -> str:
     """One write of `df` to the table at `uri`, repeated after a conflict as often as its settings say.
 
+    `stored` says which rows are records of the table, with key and partition path in their meta columns.
     Raises Misuse for a setting that no writer has, and the errors of the reference for invalid rows, settings and tables.
     """
     table = open_with(uri, options, mergers)
@@ -114,30 +124,29 @@ def _run_write(
     df = df.withColumns({name: F.col(name).cast(kind) for name, kind in times_of_other_kind(df.schema, table).items()})
     if not places_by_lookup(table):
         return write(table, operation, rows_on_driver(df))
-    return run_with_retries(table, lambda: carry_out(_Write.for_operation(df, table, operation)))
+    return run_with_retries(table, lambda: carry_out(_Write.for_operation(df, table, operation, stored)))
 
 
-def change_unchanged(rows: DataFrame, uri: str, operation: str, options: Options, base: Timeline) -> str:
+def change_unchanged(
+    rows: DataFrame, uri: str, operation: str, options: Options, base: Timeline, *, inserts: bool = False
+) -> str:
     """An UPSERT or DELETE of rows that were computed from the table at `base`; its requested time.
 
-    Raises ConcurrentChange if a write completed since then, UnsupportedTableFeature for tables whose records the executors
-    cannot place.
+    Rows with a partition path are records of the table, and stay there; the others, which may be among them if `inserts`, are
+    new. With a global index, the index and its settings decide where records are and go, and the driver writes.
+    Raises ConcurrentChange if a write completed since then.
     """
     table = open_with(uri, options)
     if not places_by_lookup(table):
-        raise UnsupportedTableFeature(
-            "changes by conditions need an index of keys within partitions", rule="NBC-004",
-            remedy="read the rows, change them, and upsert them",
-        )  # fmt: skip
+        check_unchanged(table.properties, table.options)
+        _check_no_speculation(rows)
+        return write(table, operation, rows_on_driver(rows.drop(KEY, PARTITION)), base=base)
 
-    def carry_out(write: _Write) -> str:
-        if write.view.timeline.commits != base.commits:
-            raise ConcurrentChange(
-                "another write completed since the rows were read", rule="OCC-001", remedy="run the statement again"
-            )
-        return write.change()
+    def carry_out(attempt: _Write) -> str:
+        check_unchanged_since(base, attempt.view.timeline)
+        return attempt.change()
 
-    return _run_write(rows, uri, operation, options, (), carry_out)
+    return _run_write(rows, uri, operation, options, (), carry_out, stored="some" if inserts else "all")
 
 
 def rows_on_driver(df: DataFrame) -> pa.Table:
@@ -158,13 +167,15 @@ class _Write:
     logs: LogOptions
 
     @classmethod
-    def for_operation(cls, df: DataFrame, table: Table, operation: str) -> "_Write":
+    def for_operation(cls, df: DataFrame, table: Table, operation: str, stored: Stored = "none") -> "_Write":
         """An attempt at a write of `df`, based on the table as it is now."""
         logs = log_options(table)
         empty = arrow_schema_of(df.schema).empty_table()
         context = WriteContext.for_operation(table, operation, empty.schema)
         check_placement(table, context.view.groups)
-        intake = context.intake(columns_of_update(context, df.columns) if operation == PARTIAL_UPDATE else None)
+        columns = columns_of_update(context, df.columns) if operation == PARTIAL_UPDATE else None
+        intake = context.intake(columns, has_new=stored != "all")
+        intake = replace(intake, is_stored=stored != "none")
         intake.prepare(empty)
         return cls(df, table, context, operation, intake, logs)
 

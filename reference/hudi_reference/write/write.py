@@ -50,7 +50,15 @@ _WITHOUT_LOOKUP = ("INSERT", "BULK_INSERT", INSERT_OVERWRITE, INSERT_OVERWRITE_T
 
 
 @implements("TYP-001", "TL-045", "OCC-007")
-def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: bool = False, logs: LogOptions = DEFAULTS) -> str:
+def write(
+    table: Table,
+    operation: str,
+    rows: pa.Table,
+    *,
+    new_keys_in_logs: bool = False,
+    logs: LogOptions = DEFAULTS,
+    base: Timeline | None = None,
+) -> str:
     """One write as one action.
 
     Args:
@@ -59,6 +67,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
         rows: the rows; for DELETE the key and partition columns.
         new_keys_in_logs: whether new keys of a merge-on-read table go to log files.
         logs: how log files are stored.
+        base: the timeline of the table from which the rows were computed; None if they do not depend on it.
 
     Returns:
         The requested time of the instant.
@@ -72,7 +81,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     options = log_options(table, logs)
     return run_with_retries(
         table,
-        lambda: _write_once(table, operation, rows, new_keys_in_logs, options),
+        lambda: _write_once(table, operation, rows, new_keys_in_logs, options, base),
         lambda: _prepare_rows(table, operation, rows),
     )
 
@@ -90,9 +99,20 @@ def _prepare_rows(table: Table, operation: str, rows: pa.Table) -> tuple[WriteCo
     return context, columns, incoming
 
 
-def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
+@implements("OCC-001")
+def check_unchanged_since(base: Timeline | None, now: Timeline) -> None:
+    """Raises ConcurrentChange if a write completed after the timeline `base`, from which the rows of a write were computed."""
+    if base is not None and base.commits != now.commits:
+        raise ConcurrentChange("another write completed since the rows were read", rule="OCC-001",
+                               remedy="run the statement again")  # fmt: skip
+
+
+def _write_once(
+    table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions, base: Timeline | None
+) -> str:
     """One attempt: prepare the rows, look their keys up, store the data files, and complete the action."""
     context, columns, incoming = _prepare_rows(table, operation, rows)
+    check_unchanged_since(base, context.view.timeline)
     replaced = replaced_slices(context.view.groups, operation, incoming.partitions)
     buckets = None if operation == PARTIAL_UPDATE else buckets_of(table)
     located = _locate(table, operation, context, incoming, replaced, buckets)

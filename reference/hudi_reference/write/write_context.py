@@ -64,13 +64,14 @@ class WriteContext:
             needs = "key" if is_global(options) else "identity"
         return cls(view, view.reader(table), with_settings(table.properties, options), needs)
 
-    def intake(self, partial_columns: frozenset[str] | None = None) -> Intake:
+    def intake(self, partial_columns: frozenset[str] | None = None, *, has_new: bool = True) -> Intake:
         """The requirements on the rows; `partial_columns` are the columns that the rows of a partial update have.
 
         Raises UnsupportedKeyGenerator for a table in which these rows would get other partitions than those of its writers.
+        Rows that all have a partition path (`has_new` False) get none.
         """
         reader = self.reader
-        if self.needs != "key":
+        if self.needs != "key" and has_new:
             paths = {partition for partition, _ in self.view.groups.groups}
             KeyGenerator.from_properties(self.properties).check_paths(paths, reader.schema)
         return Intake(self.properties, reader.schema, self.view.schema, reader.merging.marker, self.needs, partial_columns)

@@ -163,9 +163,9 @@ def test_update_and_delete_where(spark: Any, make_table: Make, monkeypatch: pyte
         hudi_spark.update(spark, table.uri, {"id": "'x'"}, "true")
     before = names(table)
 
-    def another_write_first(*arguments: Any) -> str:
+    def another_write_first(*arguments: Any, **more: Any) -> str:
         open_table(table.uri).upsert(trips(trip("1", "other", 9, "p1")))
-        return change(*arguments)
+        return change(*arguments, **more)
 
     change = dml.change_unchanged
     monkeypatch.setattr(dml, "change_unchanged", another_write_first)

@@ -62,6 +62,21 @@ def is_global(options: Mapping[str, str]) -> bool:
     return index_type(options) in _MOVES
 
 
+def _uses_record_index(table: Table) -> bool:
+    """Whether the settings name the record index, and the table has one."""
+    return index_type(table.options) in _BY_RECORD_INDEX and has_record_index(table)
+
+
+@implements("OCC-009")
+def moves_records(table: Table) -> bool:
+    """Whether a row with the path of another partition moves its record there; False without a global index."""
+    kind = index_type(table.options)
+    if kind is None or kind not in _MOVES:
+        return False
+    setting, default = _MOVES[kind if kind not in _BY_RECORD_INDEX or has_record_index(table) else IndexType.GLOBAL_SIMPLE]
+    return boolean_setting(table.options, setting, default=default)
+
+
 @dataclass(frozen=True)
 class GlobalLookup:
     """The look-up of keys in the whole table, as the settings of a writer ask for it."""
@@ -77,17 +92,11 @@ class GlobalLookup:
     @classmethod
     def for_write(cls, table: Table, view: View, reader: SliceReader, properties: TableProperties) -> "GlobalLookup | None":
         """The look-up for a write that is based on this view; None if the settings name no global index."""
-        kind, find = index_type(table.options), None
-        if kind is None or kind not in _MOVES:
+        if not is_global(table.options):
             return None
-        if kind in _BY_RECORD_INDEX:
-            now = replace(table, properties=read_properties(table.storage))  # the index may be newer than the table object
-            if has_record_index(now):
-                find = partial(_find_by_record_index, now, view)
-            else:
-                kind = IndexType.GLOBAL_SIMPLE
-        setting, default = _MOVES[kind]
-        return cls(view, reader, properties, boolean_setting(table.options, setting, default=default), find)
+        now = replace(table, properties=read_properties(table.storage))  # the index may be newer than the table object
+        find = partial(_find_by_record_index, now, view) if _uses_record_index(now) else None
+        return cls(view, reader, properties, moves_records(now), find)
 
     @implements("OCC-008", "MRG-006", "LAY-021", "IDX-010", "META-009")
     def locate(self, incoming: Incoming, *, only_change: bool = False) -> Located:

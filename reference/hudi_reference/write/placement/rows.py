@@ -50,10 +50,13 @@ Needs = Literal["all", "ordering", "identity", "key"]
 
 
 @implements("OCC-007", "PROP-007", "PROP-008", "MRG-019")
-def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, needs: Needs = "all") -> Incoming:
+def prepare(
+    rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, needs: Needs = "all", is_stored: bool = False
+) -> Incoming:
     """Check incoming rows and add keys and partition paths; missing optional columns become null. Raises InvalidRows.
 
-    Of a table without key fields the rows keep the keys that they have; others are generated when they are stored.
+    Of a table without key fields the rows keep the keys that they have; others are generated when they are stored. With
+    `is_stored`, rows with a partition path are records of the table: they keep it, and their key.
     """
     _check_names(rows, stored, _required_columns(properties, stored, needs))
     fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
@@ -64,17 +67,36 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
     except UnsupportedSchema as error:
         raise InvalidRows("a column does not fit the table", rule="LF-038", path=error.path, expected=error.expected,
                           found=error.found) from error  # fmt: skip
-    generator = KeyGenerator.from_properties(properties)
     meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
-    if not properties.record_key:
-        meta[KEY] = rows.column(KEY).cast(pa.string()) if KEY in rows.column_names else meta[KEY]
-    elif properties.populates_meta_fields:
-        meta[KEY] = generator.keys(data)
-    else:
-        meta[KEY] = record_keys(data, properties.record_key)
-    meta[PARTITION] = pa.repeat(pa.scalar(""), rows.num_rows) if needs == "key" else generator.paths(data)
+    if not properties.record_key and KEY in rows.column_names:
+        meta[KEY] = rows.column(KEY).cast(pa.string())
+    meta |= _identity_of_stored(rows, data, properties, needs) if is_stored else _identity(data, properties, needs)
     columns = [*meta.values(), *data.columns]
     return Incoming(pa.table(columns, schema=stored))
+
+
+def _identity(data: pa.Table, properties: TableProperties, needs: Needs) -> dict[str, pa.Array]:
+    """The keys, in a table with key fields, and the partition paths of rows by the key generator."""
+    generator, found = KeyGenerator.from_properties(properties), {}
+    if properties.record_key:
+        populated = properties.populates_meta_fields
+        found[KEY] = generator.keys(data) if populated else record_keys(data, properties.record_key)
+    found[PARTITION] = pa.repeat(pa.scalar(""), data.num_rows) if needs == "key" else generator.paths(data)
+    return found
+
+
+@implements("META-009")
+def _identity_of_stored(rows: pa.Table, data: pa.Table, properties: TableProperties, needs: Needs) -> dict[str, pa.Array]:
+    """The same, except that rows with a partition path keep it and their key.
+
+    The path of a record does not always follow from its columns: ER-167, ER-231, and formats that no table stores.
+    """
+    kept = {name: rows.column(name).combine_chunks().cast(pa.string()) for name in (KEY, PARTITION)}
+    is_new = pc.is_null(kept[PARTITION])
+    if not pc.any(is_new).as_py():
+        return kept
+    made = _identity(data.filter(is_new), properties, needs)
+    return {name: pc.replace_with_mask(kept[name], is_new, values.cast(pa.string())) for name, values in made.items()}
 
 
 def _required_columns(properties: TableProperties, stored: pa.Schema, needs: Needs) -> list[str]:
@@ -128,7 +150,7 @@ class Intake:
     """The requirements of a write on its rows. It is small, so that it can be sent to the tasks of a write.
 
     `stored_rows` and `schema` are the columns of the stored table, with and without the meta columns; `partial_columns` those
-    that the rows of a partial update have, None for whole rows.
+    that the rows of a partial update have, None for whole rows. With `is_stored`, rows with a partition path keep it.
     """
 
     properties: TableProperties
@@ -137,11 +159,12 @@ class Intake:
     marker: DeleteMarker | None
     needs: Needs
     partial_columns: frozenset[str] | None = None
+    is_stored: bool = False
 
     @implements("LF-038")
     def prepare(self, rows: pa.Table) -> Incoming:
         """The rows with keys and partition paths. Raises InvalidRows, also for a null in a required column."""
-        incoming = prepare(rows, self.properties, self.stored, needs=self.needs)
+        incoming = prepare(rows, self.properties, self.stored, needs=self.needs, is_stored=self.is_stored)
         partial = self.partial_columns
         given = incoming.rows if partial is None else incoming.rows.select([n for n in self.stored.names if n in partial])
         kept = without_deletes(given, self.marker)
