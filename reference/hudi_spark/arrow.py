@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 from pyspark.errors import PySparkTypeError
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import DataType, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType, TimestampNTZType, TimestampType
 
 from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.query.table import Table
@@ -57,16 +57,37 @@ def arrow_schema_of(schema: StructType) -> pa.Schema:
 
 
 def times_of_other_kind(incoming: StructType, table: Table) -> dict[str, DataType]:
-    """The timestamps that the table has with a zone where `incoming` has none, or the other way, with their types there.
+    """The columns with timestamps with a zone where the table has local times, or the other way, and their types in the table.
 
-    Spark converts these by the time zone of the session, Arrow in UTC.
+    Spark converts these by the time zone of the session, Arrow in UTC. Timestamps are also found in structs, arrays and maps.
     """
-    found = {one.name: type(one.dataType) for one in incoming if isinstance(one.dataType, TimestampType | TimestampNTZType)}
-    if not found:
+    if "timestamp" not in incoming.simpleString():
         return {}
-    stored = ((one.name, one.type) for one in arrow_schema(table.view().schema) if pt.is_timestamp(one.type))
-    wanted = {name: TimestampNTZType() if kind.tz is None else TimestampType() for name, kind in stored if name in found}
-    return {name: kind for name, kind in wanted.items() if type(kind) is not found[name]}
+    stored = arrow_schema(table.view().schema)
+    wanted = {
+        one.name: _with_times_of(one.dataType, stored.field(one.name).type) for one in incoming if one.name in stored.names
+    }
+    return {one.name: wanted[one.name] for one in incoming if one.name in wanted and wanted[one.name] != one.dataType}
+
+
+def _with_times_of(found: DataType, stored: pa.DataType) -> DataType:
+    """The type `found` with timestamps of the kinds that `stored` has in the same places."""
+    if isinstance(found, TimestampType | TimestampNTZType) and pt.is_timestamp(stored):
+        return TimestampNTZType() if stored.tz is None else TimestampType()
+    if isinstance(found, ArrayType) and pt.is_list(stored):
+        return ArrayType(_with_times_of(found.elementType, stored.value_type), found.containsNull)
+    if isinstance(found, MapType) and pt.is_map(stored):
+        key, value = _with_times_of(found.keyType, stored.key_type), _with_times_of(found.valueType, stored.item_type)
+        return MapType(key, value, found.valueContainsNull)
+    if isinstance(found, StructType) and pt.is_struct(stored):
+        kinds = {part.name: part.type for part in stored}
+        return StructType(
+            [
+                StructField(one.name, _with_times_of(one.dataType, kinds.get(one.name, pa.null())), one.nullable, one.metadata)
+                for one in found
+            ]
+        )
+    return found
 
 
 def batches(rows: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -19,6 +19,7 @@ from reference_samples import (
     flagged,
     keys,
     names,
+    rows_of,
     set_property,
     trip,
     trips,
@@ -239,6 +240,106 @@ def test_timestamps_are_converted_in_the_zone_of_the_session(spark: Any, make_ta
     [row] = table.snapshot(["local", "instant"]).to_pylist()
     assert row["local"] == datetime.datetime(2026, 1, 1, 3)
     assert row["instant"] == datetime.datetime(2025, 12, 31, 18, tzinfo=datetime.UTC)
+
+
+_PREFIX = {"timestamp-micros": "times", "local-timestamp-micros": "local"}
+
+
+def _nested(kind: str) -> list[dict[str, Any]]:
+    """A struct, an array, a map and an array of structs with these timestamps."""
+    time = ["null", {"type": "long", "logicalType": kind}]
+    part = [{"name": "at", "type": time, "default": None}, {"name": "n", "type": ["null", "long"], "default": None}]
+    inner = {"type": "record", "name": f"inner_{_PREFIX[kind]}", "fields": part}
+    outer = {"type": "record", "name": f"outer_{_PREFIX[kind]}", "fields": part}
+    kinds = {"s": outer, "l": {"type": "array", "items": time}, "m": {"type": "map", "values": time}}
+    fields = {**kinds, "ls": {"type": "array", "items": ["null", inner]}}
+    return [{"name": f"{_PREFIX[kind]}_{name}", "type": ["null", one], "default": None} for name, one in fields.items()]
+
+
+NESTED_TIMES: dict[str, Any] = {
+    "type": "record", "name": "nested",
+    "fields": [{"name": "id", "type": "string"}, *_nested("timestamp-micros"), *_nested("local-timestamp-micros")],
+}  # fmt: skip
+
+
+def nested(literal: str) -> str:
+    """The columns with the same time in each place, the columns of local times as well."""
+    columns = {"s": f"named_struct('at', {literal}, 'n', 1L)", "l": f"array({literal}, null)", "m": f"map('a', {literal})",
+               "ls": f"array(named_struct('at', {literal}, 'n', 1L))"}  # fmt: skip
+    return ", ".join(f"{value} {kind}_{name}" for kind in ("times", "local") for name, value in columns.items())
+
+
+WRITES: dict[str, Callable[[Any, str], Any]] = {
+    "upsert": hudi_spark.upsert,
+    "bulk_insert": hudi_spark.bulk_insert,
+    "merge_into": hudi_spark.merge_into,
+    "global index": lambda rows, uri: hudi_spark.upsert(rows, uri, options={"hoodie.index.type": "GLOBAL_SIMPLE"}),
+}
+
+
+@pytest.mark.parametrize("write_rows", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("literal", ["timestamp", "timestamp_ntz"])
+def test_nested_timestamps_are_converted_in_the_zone_of_the_session(
+    spark: Any, make_table: Make, literal: str, write_rows: Callable[[Any, str], Any]
+) -> None:
+    """LF-038: in structs, arrays and maps as in columns: a wall-clock time of Tokyo is that local time, nine hours ahead of UTC."""
+    table = make_table(schema=NESTED_TIMES)
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    columns = nested(f"{literal}'2026-01-01 03:00:00'")
+    try:
+        rows = spark.sql(f"SELECT '1' id, {columns}")
+        hudi_spark.register(spark)
+        with pytest.raises(InvalidRows, match="time zone of the session"), hudi_spark.errors_of_executors():
+            rows.write.format("hudi-reference").mode("append").save(table.uri)
+        write_rows(rows, table.uri)
+        shown = hudi_spark.read(spark, table.uri).selectExpr("cast(times_s.at as string)", "cast(local_s.at as string)").first()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert set(shown) == {"2026-01-01 03:00:00"}
+    [row] = open_table(table.uri).snapshot().to_pylist()
+    times = {"times": datetime.datetime(2025, 12, 31, 18, tzinfo=datetime.UTC), "local": datetime.datetime(2026, 1, 1, 3)}
+    for kind, time in times.items():
+        inner = {"at": time, "n": 1}
+        found = [row[f"{kind}_{name}"] for name in ("s", "l", "m", "ls")]
+        assert found == [inner, [time, None], [("a", time)], [inner]], kind
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_nested_timestamps_are_read_in_every_zone(spark: Any, make_table: Make, table_type: str, zone: str) -> None:
+    """Rows, filters and copies of nested timestamps are those of the reference, also where a clock is set back."""
+    table = make_table(schema=NESTED_TIMES, table_type=table_type)
+    times = [datetime.datetime(2026, 11, 1, hour, 30, tzinfo=datetime.UTC) for hour in (4, 5, 6)]
+    times.append(datetime.datetime(1969, 12, 31, 23, tzinfo=datetime.UTC))
+    stored = [_nested_row(str(n), time) for n, time in enumerate(times)]
+    table.upsert(rows_of(NESTED_TIMES, *stored))
+    table.upsert(rows_of(NESTED_TIMES, stored[0]))
+    copy = create_table(f"{table.uri}_copy", name="copy", schema=NESTED_TIMES, record_key=("id",))
+    expected = table.snapshot([field["name"] for field in NESTED_TIMES["fields"]])
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        hudi_spark.register(spark)
+        for found in (hudi_spark.read(spark, table.uri), spark.read.format("hudi-reference").load(table.uri)):
+            assert rows_of_frame(found.select(expected.column_names), expected.schema) == in_order(expected)
+            places = ("s.at", "l[0]", "m['a']", "ls[0].at")
+            conditions = [f"times_{place} >= timestamp'2026-11-01 06:00:00Z'" for place in places]
+            conditions += [f"local_{place} >= timestamp_ntz'2026-11-01 06:00:00'" for place in places]
+            assert [row.id for row in found.where(" AND ".join(conditions)).collect()] == ["2"]
+        named = hudi_spark.read(spark, table.uri, columns=["id"], where=[("times_s.at", ">=", times[2])])
+        assert [row.id for row in named.collect()] == ["2"]
+        hudi_spark.upsert(hudi_spark.read(spark, table.uri, columns=expected.column_names), copy.uri)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert in_order(copy.snapshot(expected.column_names)) == in_order(expected)
+
+
+def _nested_row(key: str, time: datetime.datetime) -> dict[str, Any]:
+    """A row of nested timestamps, with the local time of UTC."""
+    row: dict[str, Any] = {"id": key}
+    for kind, value in {"times": time, "local": time.replace(tzinfo=None)}.items():
+        inner = {"at": value, "n": None}
+        row |= {f"{kind}_s": inner, f"{kind}_l": [value], f"{kind}_m": [("a", value)], f"{kind}_ls": [inner]}
+    return row
 
 
 def test_speculative_tasks_are_refused(spark: Any, make_table: Make) -> None:
