@@ -30,7 +30,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.parquet import base_files_for_spark, condition_of, from_parquet
-from hudi_spark.tasks import MergeTask, check_session, frame_of
+from hudi_spark.tasks import MergeTask, Shared, check_session, frame_of
 
 Query = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 #: Settings of writers and services by Hudi's names.
@@ -256,6 +256,6 @@ def _window(query: str, begin: str | None, end: str | None, include_begin: bool,
 
 
 def _read_merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFrame:
-    """One task for each slice."""
-    task = MergeTask(plan.query, arrow_schema_of(schema))
+    """One task for each slice, of many slices one for several."""
+    task = Shared.of(spark, MergeTask(plan.query, arrow_schema_of(schema)))
     return frame_of(spark, plan.merged).mapInArrow(task.run, schema)

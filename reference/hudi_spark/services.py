@@ -28,7 +28,7 @@ from hudi_reference.write.preconditions import check_writable
 from hudi_spark.arrow import spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import Options, open_shared, open_with
-from hudi_spark.tasks import STATS, Batches, frame_of, unpickled
+from hudi_spark.tasks import STATS, Batches, Shared, frame_of, unpickled
 
 
 def schedule(uri: str, service: str, *, options: Options = None) -> str | None:
@@ -96,8 +96,10 @@ def _each(spark: SparkSession, parts: Sequence[Any], work: Callable[[Any], Any],
     if not parts:
         return []
 
+    shared = Shared.of(spark, work)
+
     def done(given: Batches) -> Iterator[pa.RecordBatch]:
-        results = [pickle.dumps((number, work(part))) for number, part in unpickled(given)]
+        results = [pickle.dumps((number, shared.value(part))) for number, part in unpickled(given)]
         yield pa.record_batch([pa.array(results, pa.binary())], schema=STATS)
 
     numbered = frame_of(spark, list(enumerate(parts)), min(tasks, len(parts)) if tasks else None)

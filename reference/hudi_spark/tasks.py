@@ -7,14 +7,14 @@ import gc
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import TaskContext
+from pyspark import Broadcast, TaskContext, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from hudi_reference.errors import UnsupportedTableFeature
@@ -37,18 +37,26 @@ POSITION = "__position"
 GROUP = "__group"
 STATS = pa.schema([("stat", pa.binary())])
 
+#: The maximum number of tasks of a DataFrame of parts, unless the session runs more at once: beyond, the work of Spark for each
+#: task is more than that for a small slice.
+MOST_TASKS_OF_PARTS = 1000
+
 #: The maximum number of tasks of a write. Below it, tasks have distinct write tokens and sequence numbers.
 MOST_TASKS = 100_000
 
 
 def frame_of(spark: SparkSession, slices: Sequence[Any], tasks: int | None = None) -> DataFrame:
-    """A DataFrame of pickled slices, or of other parts of a table, each in a partition of its own or all in so many `tasks`.
+    """A DataFrame of pickled slices, or of other parts of a table, in so many `tasks`.
+
+    By default each is in a partition of its own, unless there are more than `MOST_TASKS_OF_PARTS`. A task reads one after the
+    other.
 
     Made from an RDD so that Spark does not know its size: from a few slices it would estimate few rows and choose a broadcast.
     Its rows are the unchanged bytes of the RDD, pickled lists, so that no Python process is needed to make them.
     """
     check_session(spark)
-    pickled = spark.sparkContext.parallelize(slices, tasks or len(slices))._jrdd.rdd()
+    most = max(MOST_TASKS_OF_PARTS, spark.sparkContext.defaultParallelism)
+    pickled = spark.sparkContext.parallelize(slices, tasks or min(most, len(slices)))._jrdd.rdd()
     return DataFrame(spark._jsparkSession.createDataset(pickled, spark._jvm.Encoders.BINARY()), spark)
 
 
@@ -75,6 +83,41 @@ def unpickled(given: Batches) -> Iterator[Any]:
     freeze_imported_modules()
     for batch in given:
         yield from chain.from_iterable(map(pickle.loads, batch.column(0).to_pylist()))
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Shared(Generic[T]):
+    """A value that each worker gets and unpickles once.
+
+    Spark gives a worker the function of a DataFrame with each task, and what the function refers to. A reader of file slices
+    knows all files of its plan, so that a plan of twice as many slices would cost four times as much.
+    """
+
+    pickled: Broadcast[bytes]
+
+    @classmethod
+    def of(cls, spark: SparkSession, value: T) -> "Shared[T]":
+        """The value for the workers of a session."""
+        return cls(spark.sparkContext.broadcast(cloudpickle.dumps(value)))
+
+    @property
+    def value(self) -> T:
+        """The value, in a worker."""
+        found: T = _unpickled_once(self.pickled)
+        return found
+
+    def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
+        """What the value, a task, makes of the batches."""
+        return self.value.run(given)  # type: ignore[attr-defined, no-any-return]
+
+
+@lru_cache(maxsize=2)
+def _unpickled_once(pickled: Broadcast[bytes]) -> Any:
+    """The value of a broadcast variable, which a worker has as the same object in each task."""
+    return pickle.loads(pickled.value)
 
 
 @dataclass(frozen=True)
@@ -109,18 +152,17 @@ class KeysTask:
 
 @dataclass(frozen=True)
 class IndexTask:
-    """Lists the keys in slices, with the number of the slice; with `living` without the keys of deleted records."""
+    """Lists the keys in numbered slices, with the number; with `living` without the keys of deleted records."""
 
     reader: SliceReader
-    slices: tuple[FileSlice, ...]
     schema: pa.Schema
     living: bool = False
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The keys of the pickled slices."""
-        for found in unpickled(given):
+        for place, found in unpickled(given):
             keys = (self.reader.current_keys(found) if self.living else self.reader.all_keys(found)).unique()
-            number = pa.repeat(pa.scalar(self.slices.index(found), pa.int32()), len(keys))
+            number = pa.repeat(pa.scalar(place, pa.int32()), len(keys))
             rows = pa.table([pa.repeat(found.partition, len(keys)), keys, number], schema=self.schema)
             yield from batches(rows, self.schema)
 

@@ -46,7 +46,7 @@ from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, Write
 from hudi_spark.arrow import arrow_schema_of, spark_schema, times_of_other_kind
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import Options, open_with
-from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, check_session, frame_of
+from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, Shared, check_session, frame_of
 
 #: Mergers of the caller, as for `hudi_reference.open_table`.
 Mergers = Sequence[RecordMerger]
@@ -253,8 +253,9 @@ class _Write:
         if not slices:
             return rows.withColumn(GROUP, F.lit(None).cast("int"))
         index = pa.schema([(PARTITION, pa.string()), (KEY, pa.string()), (GROUP, pa.int32())])
-        task = IndexTask(self.reader, tuple(slices), index, living=self.intake.partial_columns is not None)
-        held = frame_of(self.df.sparkSession, slices).mapInArrow(task.run, spark_schema(index))
+        spark = self.df.sparkSession
+        task = Shared.of(spark, IndexTask(self.reader, index, living=self.intake.partial_columns is not None))
+        held = frame_of(spark, list(enumerate(slices))).mapInArrow(task.run, spark_schema(index))
         first = held.groupBy(PARTITION, KEY).agg(F.min(GROUP).alias(GROUP))
         # A merge join, because a broadcast join would send the index through the driver.
         return rows.join(first.hint("merge"), [PARTITION, KEY], "left").select(*rows.columns, GROUP)
@@ -274,9 +275,9 @@ class _Write:
         operation = "UPSERT" if self.operation == PARTIAL_UPDATE else self.operation
         commit = begin_write(self.table, operation, self.view.timeline, (), replaced)
         schema = with_meta_columns(self.view.schema)
-        task = FilesTask(commit, self.reader, schema, tuple(slices), self.intake, self.logs)
+        task = Shared.of(rows.sparkSession, FilesTask(commit, self.reader, schema, tuple(slices), self.intake, self.logs))
         with errors_of_executors():
-            found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
+            found = rows.mapInArrow(lambda given: run(task.value, given), spark_schema(STATS)).collect()
         commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))
         remove_failed_attempts(commit)
         return commit.complete(self.view.schema, version_entry(self.view, self.table.properties, commit.requested))
