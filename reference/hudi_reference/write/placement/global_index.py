@@ -94,7 +94,9 @@ class GlobalLookup:
         """The look-up for a write that is based on this view; None if the settings name no global index."""
         if not is_global(table.options):
             return None
-        now = replace(table, properties=read_properties(table.storage))  # the index may be newer than the table object
+        now = table
+        if index_type(table.options) in _BY_RECORD_INDEX:
+            now = replace(table, properties=read_properties(table.storage))  # the index may be newer than the table object
         find = partial(_find_by_record_index, now, view) if _uses_record_index(now) else None
         return cls(view, reader, properties, moves_records(now), find)
 
