@@ -68,6 +68,22 @@ def test_changes_have_the_fields_of_the_mode(engine: Client, new_uri: NewUri, mo
 
 
 @NEEDED
+@pytest.mark.needs("write.insert")
+@pytest.mark.parametrize("type", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.needs("merge-on-read"))])
+@pytest.mark.requirements("TYP-012", "TYP-004")
+def test_changes_of_two_inserts_into_one_partition(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """TYP-012: a second insert fills up the file group of the first one, by default. Its rows are inserts, and the rows that it
+    copied are no changes.
+    """
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True)
+    engine.create(uri, replace(program.spec(), properties=CAPTURED))
+    for keys in ("abc", "d"):
+        engine.write(uri, "insert", as_arrow([row(key, 1, f"{key}1") for key in keys]))
+    changes = [(one["op"], one["after"]["id"], one["before"]) for one in engine.read(uri, Query("cdc")).to_pylist()]
+    assert sorted(changes) == [("i", key, None) for key in "abcd"]
+
+
+@NEEDED
 @MODES
 @pytest.mark.requirements("TYP-004", "TYP-012")
 def test_a_write_without_changes_has_a_change_file(engine: Client, new_uri: NewUri, mode: str) -> None:

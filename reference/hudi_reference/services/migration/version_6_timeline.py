@@ -40,11 +40,9 @@ class OldFile:
 
     @property
     def record(self) -> Mapping[str, Any] | None:
-        """The JSON record of a commit, in any state; None for other actions, and for an empty file.
-
-        A downgrade by Apache Hudi 1.2.0 leaves the inflight files of overwrites in Avro.
-        """
+        """The JSON record of a commit, in any state; None for other actions, and for an empty file."""
         is_json = self.instant.action in COMMITS and self.instant.state is not State.REQUESTED
+        # ER-265: a downgrade by Apache Hudi 1.2.0 leaves the inflight files of overwrites in Avro.
         is_avro = self.instant.state is State.INFLIGHT and self.content.startswith(MAGIC)
         return read_json_record(self.content, self.info.path) if is_json and self.content and not is_avro else None
 
