@@ -192,6 +192,7 @@ class ChangeQuery:
 
     def __call__(self, change: GroupChange) -> pa.Table:
         """The changes of one group."""
+        # ER-263: an insert that fills up a file group has no change-capture file; the states before and after show its changes.
         rows = (
             self._logged_changes(change)
             if change.logs
