@@ -53,6 +53,22 @@ def test_bounds_of_whole_numbers(least: int | None, greatest: int, is_narrow: bo
     assert (None if found is None else found.is_narrow) == is_narrow
 
 
+@pytest.mark.parametrize(
+    ("least", "greatest", "is_narrow"),
+    [
+        ("\uff71", "\U0001f600", None),
+        ("\U0001f600", "\uff71", True),
+        ("\uff71", "\uff71", True),
+        ("a", "\U0001f600", False),
+        (None, "\U0001f600", None),
+    ],
+)
+def test_bounds_of_texts(least: str | None, greatest: str, is_narrow: bool | None) -> None:
+    """MDT-010, ER-266: the order is that of characters. Bounds in the order of UTF-16 units exclude all values."""
+    found = deviation(entry(least, greatest, "StringWrapper"), pa.chunked_array([["\uff71", "\U0001f600"]]))
+    assert (None if found is None else found.is_narrow) == is_narrow
+
+
 def test_a_column_inside_of_a_struct_is_found_by_its_path() -> None:
     """MDT-010: statistics name a field of a record by a path with dots; a column may have dots in its name, too."""
     rows = pa.table({"s": pa.array([{"v": 1, "t": {"w": 2}}]), "a.b": [3], "n": [4]})

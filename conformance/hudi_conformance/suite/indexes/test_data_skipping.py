@@ -332,6 +332,22 @@ def test_a_filter_finds_numbers_beside_a_nan_in_a_log(engine: Client, new_uri: N
 @pytest.mark.needs(*WRITES, "read.filter", "read.projection")
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-010")
+def test_texts_with_characters_beyond_the_first_65536(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-010: in UTF-16, U+1F600 comes before U+FF71, and in the order of characters and of bytes after it. Files of one
+    partition have these texts; filters find both, whichever order the statistics of the partition have.
+    """
+    table = IndexedTable(engine, new_uri(), type, EVERY_INDEX)
+    for key, text in (("a", "\uff71"), ("b", "\U0001f600"), ("c", "z")):
+        table.write(Step("insert", (row(key, 1, text),)))
+    for symbol, value, keys in (
+        ("=", "\uff71", ["a"]), ("=", "\U0001f600", ["b"]), ("<", "\U0001f600", ["a", "c"]), (">", "\uff71", ["b"]),
+    ):  # fmt: skip
+        assert values_where(engine, table.uri, ("value", symbol, value)) == keys, (symbol, value)
+
+
+@pytest.mark.needs(*WRITES, "read.filter", "read.projection")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-010")
 def test_zeros_of_both_signs_are_equal(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MDT-010: 0.0 and -0.0 are equal numbers, so that a file with one of them as a bound has values for the other."""
     uri = new_uri()

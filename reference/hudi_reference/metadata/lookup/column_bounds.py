@@ -27,7 +27,7 @@ from hudi_reference.query.pruning.predicates import compare
 from hudi_reference.requirement import implements
 
 _WHOLE = ("IntWrapper", "LongWrapper")
-#: The first character whose order differs between UTF-16 and UTF-8.
+#: The first character whose order differs between UTF-16 and UTF-8 (ER-266).
 _FIRST_UNLIKE = "\ud800"
 _DIGITS = Context(prec=80)
 
