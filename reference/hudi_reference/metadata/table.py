@@ -146,7 +146,7 @@ class MetadataTable:
 
 @implements("LF-040", "LCP-003")
 def log_blocks(storage: Storage, file_slice: FileSlice) -> list[Block]:
-    """The log blocks of a slice in merge order: those of a log compaction in place of its inputs.
+    """The log blocks of a slice in merge order: those of a log compaction in place of its inputs (ER-267).
 
     Contents are fetched on demand. Raises CorruptCommittedBlock.
     """
