@@ -153,6 +153,15 @@ def two_blocks(first: IndexEntry | None = None, second: IndexEntry | None = None
     return file_of(b"".join(blocks), encode_index(children, rows=True), **{"data_index_count": 2, "entry_count": 3} | trailer)
 
 
+def test_the_entry_of_an_empty_block_is_not_counted() -> None:
+    """BF-002: hudi-rs begins the partitions of a metadata table with such files (ER-262): no entries, one empty data block."""
+    empty = data_block()
+    root = struct.pack(">qi", 0, len(empty)) + b"\x00"
+    opened = hfile_of(file_of(empty, root, first_data_block=0, last_data_block=0), "f")
+    assert [*opened, *opened.get("", "a"), *opened.prefix("")] == []
+    assert next(iter(opened.blocks())).kind == BlockType.DATA
+
+
 SIZE, NEXT = len(data_block(b"a", b"b")), len(data_block(b"c"))
 
 
@@ -162,6 +171,8 @@ SIZE, NEXT = len(data_block(b"a", b"b")), len(data_block(b"c"))
         (lambda: two_blocks(entry_count=4), "number of entries"),
         (lambda: two_blocks(entry_count=2**63), "number of entries"),
         (lambda: two_blocks(data_index_count=1), "after the data index"),
+        (lambda: two_blocks(data_index_count=0), "after the data index"),
+        (lambda: file_of(data_block(), struct.pack(">qi", 0, 37) + b"\x00" * 2), "after the data index"),
         (lambda: two_blocks(data_index_count=3), "entry is truncated"),
         (lambda: two_blocks(data_index_count=2**32 - 1), "too short for its entries"),
         (lambda: two_blocks(meta_index_count=1), "too short for its entries"),
