@@ -1,7 +1,7 @@
 """The Avro schemas of the metadata table's records: those that Apache Hudi 1.0 and 1.1 store, in tables of version 8 and 9.
 
 The later one has the types of values, and lists of values as bounds. A reader takes the schema that a file holds, which may
-have more fields; a writer stores that of its table version.
+have more fields; a writer stores that of its table version, or the later one if the table has it already.
 """
 
 import json
@@ -59,7 +59,9 @@ _WRAPPER_RECORDS = [_record(name, _field("value", avro_type)) for name, avro_typ
 #: The wrapper of a list of values, in its wrappers.
 ARRAY, ARRAY_VALUES = "ArrayWrapper", "wrappedValues"
 _ARRAY_RECORD = _record(ARRAY, _nullable(ARRAY_VALUES, {"type": "array", "items": ["null", *WRAPPERS]}))
-_VALUE_TYPE = _record("HoodieValueTypeInfo", _field("typeOrdinal", "int"), _nullable("additionalInfo", _STRING))
+#: The name of the type that the later schema has and the earlier one lacks.
+VALUE_TYPE = "HoodieValueTypeInfo"
+_VALUE_TYPE = _record(VALUE_TYPE, _field("typeOrdinal", "int"), _nullable("additionalInfo", _STRING))
 
 
 def _column_stats(wrappers: list[dict[str, Any]], *later: dict[str, Any]) -> dict[str, Any]:

@@ -26,10 +26,10 @@ from hudi_reference.metadata.codec import decode_entries
 from hudi_reference.metadata.partitions import key_in_part, part_of
 from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
-from hudi_reference.metadata.schema import schema_of
+from hudi_reference.metadata.schema import SCHEMA, SCHEMA_9, VALUE_TYPE, schema_of
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import FileSlice
-from hudi_reference.query.file_system_view import load_file_groups
+from hudi_reference.query.file_system_view import load_commit, load_file_groups
 from hudi_reference.query.log_scanner import apply_log_compactions
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -73,10 +73,17 @@ class MetadataTable:
         properties = write_properties(storage, _entries(table), f"Properties saved on {format_time(table.clock.now())} UTC")
         return cls(storage, properties, table.clock, table.ids, f"{table.uri}/{METADATA_FOLDER}")
 
-    @property
+    @cached_property
     def schema(self) -> AvroSchema:
-        """The schema of the records that writers add."""
-        return schema_of(self.properties.version)
+        """The schema of the records that writers add: never one with fewer fields than that of the last write.
+
+        1.2.0 and hudi-rs store the later schema in tables of version 8 too, and hudi-rs fails on a mixture (ER-263).
+        """
+        written = None if self.properties.version >= 9 else self.timeline.latest
+        if written is None:
+            return schema_of(self.properties.version)
+        stored = load_commit(self.storage, self.properties, written).schema
+        return SCHEMA_9 if stored is None or VALUE_TYPE in stored else SCHEMA  # hudi-rs names no schema
 
     @property
     def timeline(self) -> Timeline:

@@ -21,14 +21,18 @@ from hudi_reference.metadata.keys import ALL_PARTITIONS, column_stats_key
 from hudi_reference.metadata.partitions import IndexGroups, file_id
 from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, RecordLocation
+from hudi_reference.metadata.schema import SCHEMA, SCHEMA_9
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Entries, first_log_file
+from hudi_reference.query.file_system_view import load_commit
+from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.services.indexing import indexing
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.services.planning.index_plan import plan_record
 from hudi_reference.services.planning.plan_execution import hold_for_planning
 from hudi_reference.storage import LocalStorage, MemoryStorage
 from hudi_reference.storage.wrapped import FolderStorage, StorageWithPendingObject
+from hudi_reference.timeline.contents.metadata import write_commit_metadata
 from hudi_reference.write.commit import transitions_of
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "layout" / "with-metadata-table" / "table"
@@ -248,6 +252,26 @@ def test_a_damaged_block_of_the_metadata_table_is_an_error() -> None:
     metadata.storage.put(f"files/{name}", bytes(data))
     with pytest.raises(CorruptCommittedBlock):
         metadata.records("files", table.timeline)
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, SCHEMA_9, None])
+def test_writers_keep_the_later_schema_of_a_metadata_table(schema: AvroSchema | None) -> None:
+    """LF-038: 1.2.0 and hudi-rs store it at version 8 too, hudi-rs without a schema in the commit. No later write has fewer
+    fields (ER-263).
+    """
+    table = listed_table()
+    metadata = MetadataTable.for_table(table)
+    assert metadata is not None and table.properties.version == 8
+    last = metadata.timeline.latest
+    assert last is not None
+    commit = load_commit(metadata.storage, metadata.properties, last)
+    metadata.storage.put(metadata.path(last), write_commit_metadata("UPSERT_PREPPED", commit.stats, schema, bytes(16)))
+    before = set(metadata.files("files"))
+    table.insert(trips(trip("c", p="x")))
+    (name,) = set(metadata.files("files")) - before
+    (block,) = read_log_file(metadata.storage, f"files/{name}")
+    assert isinstance(block, Block)
+    assert ("HoodieValueTypeInfo" in block.header[HeaderKey.SCHEMA]) == (schema is not SCHEMA)
 
 
 def test_a_block_without_schema_is_an_error() -> None:
