@@ -77,7 +77,7 @@ class MetadataTable:
     def schema(self) -> AvroSchema:
         """The schema of the records that writers add: never one with fewer fields than that of the last write.
 
-        1.2.0 and hudi-rs store the later schema in tables of version 8 too, and hudi-rs fails on a mixture (ER-263).
+        1.2.0 and hudi-rs store the later schema in tables of version 8 too, and hudi-rs fails on a mixture (ER-269).
         """
         written = None if self.properties.version >= 9 else self.timeline.latest
         if written is None:

@@ -257,7 +257,7 @@ def test_a_damaged_block_of_the_metadata_table_is_an_error() -> None:
 @pytest.mark.parametrize("schema", [SCHEMA, SCHEMA_9, None])
 def test_writers_keep_the_later_schema_of_a_metadata_table(schema: AvroSchema | None) -> None:
     """LF-038: 1.2.0 and hudi-rs store it at version 8 too, hudi-rs without a schema in the commit. No later write has fewer
-    fields (ER-263).
+    fields (ER-269).
     """
     table = listed_table()
     metadata = MetadataTable.for_table(table)

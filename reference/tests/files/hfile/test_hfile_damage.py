@@ -154,7 +154,7 @@ def two_blocks(first: IndexEntry | None = None, second: IndexEntry | None = None
 
 
 def test_the_entry_of_an_empty_block_is_not_counted() -> None:
-    """BF-002: hudi-rs begins the partitions of a metadata table with such files (ER-262): no entries, one empty data block."""
+    """BF-002: hudi-rs begins the partitions of a metadata table with such files (ER-268): no entries, one empty data block."""
     empty = data_block()
     root = struct.pack(">qi", 0, len(empty)) + b"\x00"
     opened = hfile_of(file_of(empty, root, first_data_block=0, last_data_block=0), "f")
