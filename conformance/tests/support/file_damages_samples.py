@@ -1,4 +1,4 @@
-"""Damages of data files and of the metadata table, and traces of lost updates."""
+"""Damages of data files and of the metadata table."""
 
 import io
 
@@ -38,15 +38,9 @@ def _lose_savepointed(storage: Storage) -> None:
     storage.delete(found[0])
 
 
-def _lose_action(storage: Storage, requested: str) -> None:
-    for path in t.paths(storage, f"{t.TIMELINE}/{requested}"):
-        if path.startswith(t.TIMELINE):
-            storage.delete(path)
-
-
 def _lose_first_write(storage: Storage) -> None:
     """The first write of a merge-on-read table, with its base files."""
-    _lose_action(storage, split_path(t.completed(storage, "deltacommit", 0))[1].partition("_")[0])
+    t.lose_action(storage, split_path(t.completed(storage, "deltacommit", 0))[1].partition("_")[0])
     names = {_name(path).file_id: split_path(path)[1] for path in t.base_files(storage)}
 
     def based(record):
@@ -127,103 +121,6 @@ OWNERS = (
 )  # fmt: skip
 
 
-def _same_parent(storage: Storage) -> None:
-    parents = {}
-
-    def remember(record):
-        parents.update({stat["fileId"]: (stat["prevBaseFile"], stat["prevCommit"]) for stat in t.stats_of(record)})
-
-    def change(record):
-        for stat in t.stats_of(record):
-            stat["prevBaseFile"], stat["prevCommit"] = parents[stat["fileId"]]
-
-    t.change_record(storage, t.completed(storage, "commit", 1), remember)
-    t.change_record(storage, t.completed(storage, "commit", 2), change)
-
-
-def _newer_parent(storage: Storage) -> None:
-    """The second write completed last, and is based on the file of the third one."""
-    second, third = t.completed(storage, "commit", 1), t.completed(storage, "commit", 2)
-    files, parents = {}, {}
-
-    def remember(record):
-        files.update({stat["fileId"]: split_path(stat["path"])[1] for stat in t.stats_of(record)})
-
-    def change(record):
-        for stat in t.stats_of(record):
-            parents[stat["fileId"]] = stat["prevBaseFile"], stat["prevCommit"]
-            stat["prevBaseFile"], stat["prevCommit"] = files[stat["fileId"]], split_path(third)[1].partition("_")[0]
-
-    def change_last(record):
-        for stat in t.stats_of(record):
-            stat["prevBaseFile"], stat["prevCommit"] = parents[stat["fileId"]]
-
-    t.change_record(storage, third, remember)
-    t.change_record(storage, second, change)
-    t.change_record(storage, third, change_last)
-    requested = split_path(second)[1].partition("_")[0]
-    t.move(storage, second, f"{t.TIMELINE}/{requested}_20991231000000000.commit")
-
-
-def complete_during(storage: Storage, action: str) -> None:
-    """The last commit completes between the begin and the completion of the last action that replaced file groups."""
-    path, replacing = t.completed(storage, "commit"), split_path(t.completed(storage, action))[1]
-    requested, begun = (split_path(one)[1].partition("_")[0] for one in (path, replacing))
-    during = str(int(begun) + 1)
-    assert during < replacing.partition("_")[2]
-    t.move(storage, path, f"{t.TIMELINE}/{requested}_{during}.commit")
-
-
-def _complete_after_the_clustering(storage: Storage) -> None:
-    path = t.completed(storage, "commit")
-    requested = split_path(path)[1].partition("_")[0]
-    t.move(storage, path, f"{t.TIMELINE}/{requested}_20991231000000000.commit")
-
-
-def _leave_out_log_files(storage: Storage) -> None:
-    (plan,) = t.paths(storage, ".compaction.requested")
-
-    def change(record):
-        for operation in record["operations"]:
-            operation["deltaFilePaths"] = operation["deltaFilePaths"][1:]
-
-    t.change_record(storage, plan, change)
-
-
-def _clean_what_is_needed(storage: Storage) -> None:
-    (plan,) = t.paths(storage, ".clean.requested")
-    partition, name = split_path(t.base_files(storage)[-1])
-
-    def change(record):
-        record["filePathsToBeDeletedPerPartition"] = {partition: [{"filePath": name, "isBootstrapBaseFile": False}]}
-
-    t.change_record(storage, plan, change)
-
-
-def _plan_again(storage: Storage) -> None:
-    (plan,) = t.paths(storage, ".compaction.requested")
-    storage.put(f"{t.TIMELINE}/20991231000000000.compaction.requested", storage.get(plan))
-
-
-def _lose_middle_write(storage: Storage) -> None:
-    _lose_action(storage, split_path(t.completed(storage, "commit", 1))[1].partition("_")[0])
-
-
-TRACES = (
-    Damage("two writes on one base file", "traces.same-parent", "OCC-013", t.copy_on_write, _same_parent),
-    Damage("a write on a newer base file", "traces.newer-parent", "OCC-013", t.copy_on_write, _newer_parent, ("TT-005",)),
-    Damage("a write during a clustering", "traces.replaced-groups", "OCC-016", t.clustered, _complete_after_the_clustering,
-           ("TT-005",)),
-    Damage("a write that completed during a clustering", "traces.replaced-groups", "OCC-016", t.clustered,
-           lambda storage: complete_during(storage, "replacecommit")),
-    Damage("a lost write", "traces.known-parents", "OCC-008", t.copy_on_write, _lose_middle_write, ("RDR-008",)),
-    Damage("a plan without a log file", "traces.closed-plans", "CMP-003", t.compacted, _leave_out_log_files),
-    Damage("a clean of needed files", "traces.pending-cleans", "CLN-001", lambda: t.with_plan("clean"), _clean_what_is_needed),
-    Damage("two plans of one group", "traces.exclusive-plans", "SVC-004", lambda: t.with_plan("compaction"), _plan_again,
-           ("CMP-003", "TT-005")),
-)  # fmt: skip
-
-
 def _last_metadata_write(storage: Storage) -> str:
     return t.paths(storage, ".hoodie/metadata/.hoodie/timeline/", "_", ".deltacommit")[-1]
 
@@ -232,7 +129,7 @@ def _lose_last_write(storage: Storage) -> None:
     path = t.completed(storage, "deltacommit")
     instant = parse_instant_name(split_path(path)[1])
     assert instant is not None
-    _lose_action(storage, instant.requested)
+    t.lose_action(storage, instant.requested)
 
 
 def _damage_records(storage: Storage) -> None:
@@ -346,4 +243,4 @@ CONTENTS = (
            ("MDT-002",)),
 )  # fmt: skip
 
-FILE_DAMAGES = (*PRESENCE, *OWNERS, *TRACES, *METADATA, *CONTENTS)
+FILE_DAMAGES = (*PRESENCE, *OWNERS, *METADATA, *CONTENTS)

@@ -37,8 +37,8 @@ TIMELINE = ".hoodie/timeline"
 START = 1_790_000_000_000
 #: A day after the last action, so that no writer can be at work.
 LATER = START + 10**9
-_CLUSTERING = {"hoodie.clustering.plan.strategy.small.file.limit": "1000000000"}
-_CLEANING = {"hoodie.clean.commits.retained": "1"}
+CLUSTERING = {"hoodie.clustering.plan.strategy.small.file.limit": "1000000000"}
+CLEANING = {"hoodie.clean.commits.retained": "1"}
 
 Edit = Callable[[Storage], None]
 
@@ -120,14 +120,14 @@ def with_plan(service: str) -> Storage:
     """A pending compaction, clustering or clean."""
     storage = merge_on_read() if service == "compaction" else copy_on_write()
     schedule = {"compaction": schedule_compaction, "clustering": schedule_clustering, "clean": schedule_clean}[service]
-    assert schedule(reopened(storage), {"hoodie.compact.inline.max.delta.commits": "1", **_CLUSTERING, **_CLEANING})
+    assert schedule(reopened(storage), {"hoodie.compact.inline.max.delta.commits": "1", **CLUSTERING, **CLEANING})
     return storage
 
 
 def clustered() -> Storage:
     """A completed clustering and a write before it."""
     storage = copy_on_write()
-    assert cluster(reopened(storage), _CLUSTERING)
+    assert cluster(reopened(storage), CLUSTERING)
     return storage
 
 
@@ -151,7 +151,7 @@ def cleaned() -> Storage:
     table = reopened(storage)
     savepoint(table, table.timeline.completed[0].requested)
     table.upsert(rows(1, 2, fare=7))
-    assert clean(table, _CLEANING)
+    assert clean(table, CLEANING)
     return storage
 
 
@@ -225,6 +225,13 @@ def move(storage: Storage, path: str, target: str) -> None:
     """Rename a file."""
     storage.put(target, storage.get(path))
     storage.delete(path)
+
+
+def lose_action(storage: Storage, requested: str) -> None:
+    """Delete all files of an action of the timeline."""
+    for path in paths(storage, f"{TIMELINE}/{requested}"):
+        if path.startswith(TIMELINE):
+            storage.delete(path)
 
 
 def change_record(storage: Storage, path: str, change: Callable[[Any], object]) -> None:

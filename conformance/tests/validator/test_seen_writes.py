@@ -2,9 +2,9 @@
 
 import deep_damage_samples as d
 import validated_tables_samples as t
+from trace_damages_samples import cut_history, planned_on_archived
 
 from hudi_conformance.validator.all_checks import CHEAP
-from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.instants.instant import parse_instant_name
 
@@ -22,13 +22,8 @@ def test_a_write_that_a_built_index_saw_completed_is_lost() -> None:
 
 def test_a_write_of_a_history_that_cannot_be_read_may_be_in_it() -> None:
     """ARC-002: a pending plan names a base file of an archived write. With a damaged history nothing says that it was lost."""
-    storage = t.copy_on_write()
-    table = t.reopened(storage)
-    for fare in range(7):
-        table.upsert(t.rows(2, fare=fare))
-    assert t.archive(table, {"hoodie.keep.max.commits": "4", "hoodie.keep.min.commits": "3"}).instants
+    storage = planned_on_archived()
     known = {one.requested for one in t.stored(storage).timeline.completed}
-    assert schedule_clustering(t.reopened(storage), {"hoodie.clustering.plan.strategy.small.file.limit": "1000000000"})
     (plan,) = t.paths(storage, ".clustering.requested")
     instant = parse_instant_name(plan.rpartition("/")[2])
     assert instant is not None
@@ -37,8 +32,7 @@ def test_a_write_of_a_history_that_cannot_be_read_may_be_in_it() -> None:
     names = [one["dataFilePath"] for group in record["clusteringPlan"]["inputGroups"] for one in group["slices"]]
     assert [name for name in names if not known.intersection(name.removesuffix(".parquet").split("_"))]
     assert not {"ARC-002", "TL-052"} & t.rules_of(t.validated(storage, CHEAP).findings)
-    (level,) = t.paths(storage, ".hoodie/timeline/history/", ".parquet")
-    t.cut(storage, level, 40)
+    cut_history(storage)
     assert not {"ARC-002", "TL-052"} & t.rules_of(t.validated(storage, CHEAP).findings)
 
 
@@ -49,3 +43,11 @@ def test_a_write_that_may_have_completed_is_not_rolled_back_at_once() -> None:
     remedies = {one.remedy for one in t.validated(storage, CHEAP).findings if one.rule == "TL-030"}
     assert remedies
     assert all(one.startswith("restore the completed file") and "rollback --instant" in one for one in remedies)
+
+
+def test_a_finding_of_an_archived_write_has_the_folder_of_the_history() -> None:
+    """The file of an action is on the active timeline alone; an archived one is in the files of the history."""
+    table = t.stored(t.archived())
+    (*_, active), (archived, *_) = table.timeline.completed, table.history.instants
+    assert table.place_of(active) == f"{t.TIMELINE}/{active.file_name}"
+    assert table.place_of(archived) == f"{t.TIMELINE}/history"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 import timeline_damages_samples
 import validated_tables_samples as t
-from file_damages_samples import complete_during
+from sound_tables_samples import SOUND_TABLES
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.suite.support.concurrent.slow_writers import NON_BLOCKING
@@ -100,12 +100,6 @@ def test_readable_damage_is_found(case: str):
     assert unsound == DAMAGED[case]
 
 
-def _written_during_an_overwrite() -> Storage:
-    """An overwrite replaces all rows before its completion, those of this write too."""
-    complete_during(storage := t.overwritten(), "replacecommit")
-    return storage
-
-
 PROGRAMS = {
     "copy-on-write": t.copy_on_write,
     "merge-on-read": t.merge_on_read,
@@ -117,7 +111,7 @@ PROGRAMS = {
     "pending compaction": lambda: t.with_plan("compaction"),
     "pending clustering": lambda: t.with_plan("clustering"),
     "pending clean": lambda: t.with_plan("clean"),
-    "a write that completed during an overwrite": _written_during_an_overwrite,
+    **SOUND_TABLES,
 }
 
 

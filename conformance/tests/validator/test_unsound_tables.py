@@ -12,6 +12,7 @@ from repeated_damages_samples import REPEATED_DAMAGES
 from settings_damages_samples import SETTINGS_DAMAGES
 from statistics_damages_samples import STATISTICS_DAMAGES
 from timeline_damages_samples import TIMELINE_DAMAGES
+from trace_damages_samples import TRACE_DAMAGES
 from validated_tables_samples import archived, clustered, rules_of, stored, validated
 from values_damages_samples import VALUES_DAMAGES
 
@@ -20,7 +21,7 @@ from hudi_conformance.validator.checks.finding import Check
 
 DAMAGES = (
     *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
-    *REPEATED_DAMAGES, *VALUES_DAMAGES,
+    *REPEATED_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
 #: Checks of what only a local folder has; `test_local_folders` and `test_unlisted_folders` have their damages.

@@ -110,6 +110,9 @@ DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
     "a plan of a file that is gone": (
         "v6.mor.pending-compaction", "CLN-002", _plan(lambda record: record["operations"][0].update(partitionPath="gone")),
     ),
+    "a plan without a log file": (
+        "v6.mor.pending-compaction", "CMP-003", _plan(lambda record: record["operations"][0]["deltaFilePaths"].pop()),
+    ),
     "checksum": ("v6.mor", "PROP-011", lambda s: t.change_properties(s, {"hoodie.table.checksum": "1"}, checksum=False)),
 }  # fmt: skip
 

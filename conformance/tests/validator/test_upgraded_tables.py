@@ -2,42 +2,20 @@
 
 import pytest
 import validated_tables_samples as t
+from sound_tables_samples import compacted_twice, rename_files
 
 from hudi_conformance.validator.all_checks import CHEAP
-from hudi_reference import archive, compact
-from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference import archive
+from hudi_reference.layout.names import split_path
 from hudi_reference.storage.protocol import Storage
 
 INITIAL_VERSION = "hoodie.table.initial.version"
 
 
-def _compacted_twice() -> Storage:
-    """A table whose first log file has the instant of its base file, whose write completed after the plan of the compaction.
-
-    So it is in the metadata table of version 6, where the compaction of one write ends when the next one has begun.
-    """
-    storage = t.compacted()
-    t.reopened(storage).upsert(t.rows(*range(1, 7), fare=7))
-    compact(t.reopened(storage), {"hoodie.compact.inline.max.delta.commits": "1"})
-    first, second, *_ = [one.requested for one in t.stored(storage).timeline.completed]
-    plan = split_path(t.completed(storage, "commit", 0))[1].partition("_")[0]
-    for path in t.log_files(storage):
-        if parse_data_file_name(split_path(path)[1]).instant == second:
-            t.move(storage, path, path.replace(second, first))
-    t.change_record(storage, t.completed(storage, "deltacommit", 1), lambda record: _rename(record, second, first))
-    t.move(storage, t.completed(storage, "deltacommit", 0), f"{t.TIMELINE}/{first}_{int(plan) + 1:017}.deltacommit")
-    return storage
-
-
-def _rename(record, second: str, first: str) -> None:
-    for stat in t.stats_of(record):
-        stat["path"] = stat["path"].replace(second, first)
-
-
 @pytest.mark.parametrize("initial", [6, 8])
 def test_a_log_file_of_version_6_belongs_to_the_base_file_of_its_name(initial: int):
     """CMP-003: a plan of version 6 lacks the log files of earlier base files, whatever the completion times of these."""
-    storage = _compacted_twice()
+    storage = compacted_twice()
     t.change_properties(storage, {INITIAL_VERSION: str(initial)})
     found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "CMP-003" and "a plan without" in one.found]
     assert bool(found) is (initial == 8)
@@ -83,7 +61,7 @@ def _with_older_names(storage: Storage, number: int, name: str) -> None:
         t.move(storage, log, log.replace(own, name))
 
     def rename(record) -> None:
-        _rename(record, own, name)
+        rename_files(record, own, name)
         for stat in t.stats_of(record):
             stat["prevCommit"] = name
 

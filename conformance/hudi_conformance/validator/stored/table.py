@@ -214,6 +214,10 @@ class StoredTable:
         """The path of the file of an instant."""
         return f"{self.properties.timeline_folder}/{instant.file_name}"
 
+    def place_of(self, instant: Instant) -> str:
+        """The path of the file of an instant on the active timeline; the folder of the history for an archived one."""
+        return self.path_of(instant) if instant in self.contents else self.history.folder
+
     # Data files.
 
     @cached_property

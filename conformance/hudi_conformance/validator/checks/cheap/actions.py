@@ -66,7 +66,7 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
         for stat in commit.stats:
             folder, parsed = split_path(stat.path)[0], table.name_of(stat.path)
             tally.looked("BF-009", "LAY-018", at=bool(stat.path))
-            path = table.path_of(instant) if instant in table.commits else table.history.folder
+            path = table.place_of(instant)
             if not stat.path:
                 continue
             if parsed is None:

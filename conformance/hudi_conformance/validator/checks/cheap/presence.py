@@ -133,7 +133,7 @@ def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
             yield Finding("TL-041", "wrong-answers", path, "A restore to the savepoint is refused.",
                           f"the completed write {instant.requested} on the active timeline", "no such write",
                           f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}")  # fmt: skip
-        for file in _savepointed(table.contents[instant].record or {}):
+        for file in files_of_savepoint(table.contents[instant].record or {}):
             tally.looked("TL-021")
             parsed = table.name_of(file)
             if isinstance(parsed, LogFileName) and parsed.instant > instant.requested:
@@ -152,7 +152,7 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         record = table.contents[instant].record
         if instant.action != "savepoint" or record is None:
             continue
-        named, until = set(_savepointed(record)), done.get(instant.requested, "")
+        named, until = set(files_of_savepoint(record)), done.get(instant.requested, "")
         for group in table.owned:
             tally.looked("TL-021")
             last = next((one for one in group.slices if one.base_instant <= instant.requested), None)
@@ -192,7 +192,8 @@ def _two_in_a_slice(table: StoredTable, part: object, tally: Tally) -> Iterator[
                 )  # fmt: skip
 
 
-def _savepointed(record: Mapping[str, Any]) -> Iterator[str]:
+def files_of_savepoint(record: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of the files that a savepoint protects."""
     for partition, files in (record.get("partitionMetadata") or {}).items():
         for name in files["savepointDataFile"]:
             yield join_path(partition, name.rpartition("/")[2])

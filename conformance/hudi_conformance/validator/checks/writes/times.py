@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.checks.writes.traces import COMPACTIONS
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.layout.names import LogFileName, parse_data_file_name
+from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS, State
@@ -43,7 +43,7 @@ def _after_what_was_read(table: StoredTable, part: object, tally: Tally) -> Iter
         tally.looked("TT-004")
         if (written.completion or "") > (read.reader.completion or ""):
             yield Finding(
-                "TT-004", "wrong-answers", _path(table, read.reader), _MEANING,
+                "TT-004", "wrong-answers", table.place_of(read.reader), _MEANING,
                 f"a completion time after {written.completion}, that of {written.requested}: {read.how}",
                 f"{read.reader.completion}; one of the two times is wrong", _REMEDY, key=read.requested,
             )  # fmt: skip
@@ -52,10 +52,6 @@ def _after_what_was_read(table: StoredTable, part: object, tally: Tally) -> Iter
 def _is_backwards(instant: Instant) -> bool:
     """Whether an action completed before it was requested, which `timeline.names` reports."""
     return (instant.completion or "") <= instant.requested
-
-
-def _path(table: StoredTable, instant: Instant) -> str:
-    return table.path_of(instant) if instant in table.contents else table.history.folder
 
 
 def _reads(table: StoredTable) -> Iterator[_Read]:
@@ -87,11 +83,11 @@ def _compactions(table: StoredTable) -> frozenset[str]:
 
 
 def _earlier_logs(commit: CommitMetadata) -> set[str]:
-    """The writers of the log files that were in a slice when a write added another one."""
+    """The writers of the log files that were in a slice when a write added another one, which the entry names as well."""
     stats: Mapping[str, Any] = commit.record.get("partitionToWriteStats") or {}
-    logs = (str(name) for found in stats.values() for stat in found or () for name in stat.get("logFiles") or ())
-    names = (parse_data_file_name(name.rpartition("/")[2]) for name in logs)
-    return {one.instant for one in names if isinstance(one, LogFileName)}
+    logs = {split_path(str(name))[1] for found in stats.values() for stat in found or () for name in stat.get("logFiles") or ()}
+    own = {split_path(stat.path)[1] for stat in commit.stats}
+    return {one.instant for one in map(parse_data_file_name, logs - own) if isinstance(one, LogFileName)}
 
 
 def _created(commits: Mapping[Instant, CommitMetadata]) -> dict[tuple[str, str], Instant]:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hudi_conformance.validator.checks.cheap.presence import files_of_plan
+from hudi_conformance.validator.checks.cheap.presence import files_of_plan, files_of_savepoint
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
+from hudi_reference.query.damage_checks import instants_of_slices
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat, groups_of_clustering
 from hudi_reference.timeline.instants.instant import Instant
@@ -120,8 +121,7 @@ def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[F
     if table.is_metadata_table or not table.history.is_whole:
         return
     completed = {instant.requested for instant in (*table.timeline.commits, *table.history.instants)}
-    planned = {instant.requested for instant in table.timeline.pending if instant.action == "compaction"}
-    known = {*completed, *planned, *table.removals.targets}
+    known = {*completed, *instants_of_slices(table.timeline, table.owned.commits), *table.removals.targets}
     first = min(completed, default="")
     for instant, commit in table.owned.commits.items():
         is_active = instant in table.commits
@@ -129,10 +129,8 @@ def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[F
             tally.looked("OCC-008")
             if not parent.isdigit() or not int(parent) or parent == instant.requested or not (is_active or parent > first):
                 continue
-            if commit.operation in COMPACTIONS:
-                continue  # the slice of a log compaction or compaction may begin with a plan
             yield Finding(
-                "OCC-008", "wrong-answers", table.path_of(instant) if is_active else table.history.folder,
+                "OCC-008", "wrong-answers", table.place_of(instant),
                 "The write merged with rows that the table no longer has, or the action that stored them was lost.",
                 f"writes on the state of completed writes; {parent} completed", f"{parent} is not on timeline or history",
                 "restore the file of the action from another copy of the table, or restore the table to a savepoint before it",
@@ -152,11 +150,13 @@ def _seen_completed(table: StoredTable, part: object, tally: Tally) -> Iterator[
         tally.looked("TL-052", "ARC-002")
         for requested in sorted(set(seen) - completed - gone - reported):
             reported.add(requested)
+            rule, found = (
+                ("TL-052", f"{requested} is pending") if requested in pending else ("ARC-002", f"no action {requested}")
+            )
             yield Finding(
-                "TL-052" if requested in pending else "ARC-002", "data-lost", table.path_of(instant),
+                rule, "data-lost", table.path_of(instant),
                 "Queries lack the rows of the write: it had completed, and its completed file was lost.",
-                f"the completed write {requested}, on timeline or history",
-                f"{requested} is pending" if requested in pending else f"no action {requested}",
+                f"the completed write {requested}, on timeline or history", found,
                 "restore the completed file of the write from another copy of the table; do not roll the write back",
                 key=requested,
             )  # fmt: skip
@@ -184,8 +184,6 @@ def _witnesses(table: StoredTable) -> Iterator[tuple[Instant, list[str]]]:
 
 def _closed_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The plan of a compaction has exactly the log files of its slice whose writes completed before it."""
-    if table.properties.is_legacy:
-        return
     slices = {(one.partition, one.file_id, one.base_instant): one for group in table.owned for one in group.slices}
     for instant in table.timeline.instants:
         plan = _compaction_plan(table, instant)
@@ -255,6 +253,9 @@ def _pending_cleans(table: StoredTable, part: object, tally: Tally) -> Iterator[
     """A pending clean deletes no file that the latest slices, a savepoint or a pending plan needs."""
     needed = {one.path(name): "the latest state" for one in table.owned.latest_slices
               for name in (one.base_file, *one.log_files) if name}  # fmt: skip
+    for instant, content in table.contents.items():
+        if instant.action == "savepoint":
+            needed |= dict.fromkeys(files_of_savepoint(content.record or {}), f"the savepoint {instant.file_name}")
     for instant in table.timeline.pending:
         plan = table.plan_of(instant) if instant.action in ("compaction", "logcompaction", "clustering") else None
         needed |= dict.fromkeys(files_of_plan(instant, plan or {}), f"the plan {instant.file_name}")
