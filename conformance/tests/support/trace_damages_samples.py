@@ -76,8 +76,8 @@ def _clean(number: int) -> Callable[[Storage], None]:
     def edit(storage: Storage) -> None:
         (plan,) = t.paths(storage, ".clean.requested")
         partition, name = split_path(t.base_files(storage)[number])
-        doomed = {partition: [{"filePath": name, "isBootstrapBaseFile": False}]}
-        t.change_record(storage, plan, lambda record: record.update(filePathsToBeDeletedPerPartition=doomed))
+        planned = {partition: [{"filePath": name, "isBootstrapBaseFile": False}]}
+        t.change_record(storage, plan, lambda record: record.update(filePathsToBeDeletedPerPartition=planned))
 
     return edit
 
