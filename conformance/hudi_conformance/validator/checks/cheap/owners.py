@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.pending import EXPIRED, heartbeat_of
 from hudi_conformance.validator.stored.table import StoredTable
@@ -22,6 +22,8 @@ from hudi_reference.write.concurrency.markers import folder_of
 
 #: The write token of the files with which writers create file groups of the metadata table.
 FIRST_TOKEN = "0-0-0"
+_READ: tuple[Severity, str] = "wrong-answers", "Queries read rows that no completed write stored."
+_UNREAD: tuple[Severity, str] = "lost-space", "No query reads the file."
 _MARKERS = f"{META_FOLDER}/.temp/"
 #: The ends of names of temporary files: of Hadoop's writers, of copying tools, of editors and of this project.
 _TEMPORARY = (".tmp", ".temp", ".part", ".bak", ".swp", ".inprogress", "_COPYING_", "~")
@@ -152,9 +154,9 @@ def _orphan(table: StoredTable, orphan: _Orphan) -> Finding:
         remedy = f"hudi-conformance service TABLE rollback --instant {file.name.instant}"
         if orphan.why.endswith(_NO_MARKERS):
             remedy = f"restore the completed file from another copy of the table; if the write never completed, {remedy}"
+    severity, meaning = _READ if orphan.is_read else _UNREAD
     return Finding(
-        orphan.rule, "wrong-answers" if orphan.is_read else "lost-space", file.path,
-        "Queries read rows that no completed write stored." if orphan.is_read else "No query reads the file.",
+        orphan.rule, severity, file.path, meaning,
         "a file of a completed write", f"{file.size} bytes, {age} s old; {orphan.why}", remedy,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StateFile, StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import LogFileName, split_path
@@ -21,6 +21,18 @@ _LIKE_AN_INSTANT = re.compile(r"(\d{14}|\d{17})(_(\d{14}|\d{17}))?\.[A-Za-z]+(\.
 _HOUR = re.compile(r"\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])", re.ASCII)
 RESTORE = "restore the file from another copy of the table"
 _DAY = 86_400_000
+_COUNTED_ONCE: tuple[Severity, str] = "cosmetic", "The action counts once."
+_COUNTED_TWICE: tuple[Severity, str] = "wrong-answers", "Readers differ in which of the files they follow."
+_MIXED_FILES: tuple[Severity, str] = "wrong-answers", "Files of the one count as files of the other."
+_MIXED_ROLLBACKS: tuple[Severity, str] = "cosmetic", "A rollback of the one may take the files of the other for its own."
+_WITHOUT_PLAN: tuple[Severity, str, str] = (
+    "wrong-answers",
+    "The plan is lost: the service can be neither executed nor told apart from other work, and readers may refuse.",
+    RESTORE,
+)
+_WITHOUT_REQUEST: tuple[Severity, str, str] = (
+    "cosmetic", "The write can still be rolled back, or complete.", "hudi-conformance service TABLE rollback --instant {}",
+)  # fmt: skip
 
 
 def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -69,12 +81,10 @@ def _states(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         if table.properties.is_legacy and not ACTIONS[files[-1].instant.action].planned:
             continue
         planned = ACTIONS[files[-1].instant.action].planned
+        severity, meaning, remedy = _WITHOUT_PLAN if planned else _WITHOUT_REQUEST
         yield Finding(
-            "TL-048", "wrong-answers" if planned else "cosmetic", files[-1].path,
-            "The plan is lost: the service can be neither executed nor told apart from other work, and readers may refuse."
-            if planned else "The write can still be rolled back, or complete.",
-            f"{instant[0]}.{files[-1].instant.action}.requested", "only the inflight file",
-            "hudi-conformance service TABLE rollback --instant " + instant[0] if not planned else RESTORE,
+            "TL-048", severity, files[-1].path, meaning,
+            f"{instant[0]}.{files[-1].instant.action}.requested", "only the inflight file", remedy.format(instant[0]),
         )  # fmt: skip
 
 
@@ -111,9 +121,9 @@ def _completed_once(table: StoredTable, part: object, tally: Tally) -> Iterator[
         if len(done) > 1:
             records = [table.contents[file.instant].record for file in done]
             same = all(record == records[0] for record in records) or _are_of_a_plan(records)
+            severity, meaning = _COUNTED_ONCE if same else _COUNTED_TWICE
             yield Finding(
-                "TL-052", "cosmetic" if same else "wrong-answers", done[-1].path,
-                "The action counts once." if same else "Readers differ in which of the files they follow.",
+                "TL-052", severity, done[-1].path, meaning,
                 f"one completed file of {requested}", ", ".join(split_path(file.path)[1] for file in done),
                 "remove the file that completed later",
             )  # fmt: skip
@@ -134,10 +144,9 @@ def _one_action_for_a_time(table: StoredTable, part: object, tally: Tally) -> It
         tally.looked("TL-034")
         if len(instants) > 1 and not table.is_metadata_table:
             writes = [instant for instant in instants if ACTIONS[instant.action].writes]
+            severity, meaning = _MIXED_FILES if len(writes) > 1 else _MIXED_ROLLBACKS
             yield Finding(
-                "TL-034", "wrong-answers" if len(writes) > 1 else "cosmetic", table.path_of(instants[-1]),
-                "Files of the one count as files of the other." if len(writes) > 1
-                else "A rollback of the one may take the files of the other for its own.",
+                "TL-034", severity, table.path_of(instants[-1]), meaning,
                 f"one action with the time {requested}", ", ".join(instant.file_name for instant in instants),
                 "none that is safe for all; restore the timeline from another copy of the table",
             )  # fmt: skip

@@ -169,12 +169,12 @@ def _wrong_begin(table: StoredTable, instant: Instant, upto: str) -> str | None:
 
 def _index_finding(table: StoredTable, instant: Instant, rule: str, expected: str, found: str) -> Finding:
     """A pending plan builds an index that lacks entries, or none; a completed one is not read any more."""
-    is_done = instant.state is State.COMPLETED
-    severity: Severity = "cosmetic" if is_done else "wrong-answers"
-    meaning = (
-        "No query reads the plan of a built index." if is_done else "The indexer fails, or the index lacks entries of writes."
-    )
-    remedy = RESTORE if is_done else WITHDRAW.format(instant.requested)
+    severity: Severity
+    if instant.state is State.COMPLETED:
+        severity, meaning, remedy = "cosmetic", "No query reads the plan of a built index.", RESTORE
+    else:
+        severity, meaning = "wrong-answers", "The indexer fails, or the index lacks entries of writes."
+        remedy = WITHDRAW.format(instant.requested)
     return Finding(rule, severity, table.path_of(instant), meaning, expected[:300], found[:300], remedy, key=instant.requested)
 
 

@@ -6,7 +6,7 @@ Every engine stores them in agreement. What contradicts itself was edited, or is
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.checks.writes.removal_plans import RESTORE
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name
@@ -19,6 +19,8 @@ _Fault = tuple[str, str]
 
 _RULES = {"clean": "TL-014", "rollback": "TL-020", "restore": "TL-024", "savepoint": "TL-022"}
 _POLICIES = ("KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_LATEST_BY_HOURS")
+_RESTORED: tuple[Severity, str] = "cosmetic", "The restore went back to another state."
+_RESTORING: tuple[Severity, str] = "wrong-answers", "The restore cannot be executed, and blocks writers."
 _UNREAD = "No query reads the entry; a validation, a restore or a metadata table that follows it takes other files for deleted."
 
 
@@ -126,10 +128,9 @@ def _savepoint_targets(table: StoredTable, part: object, tally: Tally) -> Iterat
             continue
         tally.looked("TL-024")
         if target not in completed:
-            is_done = instant.state is State.COMPLETED
+            severity, meaning = _RESTORED if instant.state is State.COMPLETED else _RESTORING
             yield Finding(
-                "TL-024", "cosmetic" if is_done else "wrong-answers", table.path_of(instant),
-                "The restore went back to another state." if is_done else "The restore cannot be executed, and blocks writers.",
+                "TL-024", severity, table.path_of(instant), meaning,
                 "savepointToRestoreTimestamp of a completed write", str(target), RESTORE, key="savepointToRestoreTimestamp",
             )  # fmt: skip
 

@@ -34,8 +34,6 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 
     Non-blocking writers give file groups of one bucket the same id in all partitions (NBC-004).
     """
-    if not any(commit.replaced for commit in table.owned.commits.values()):
-        return
     known: dict[str, set[str]] = {}
     stored = ((stat.file_id, stat.partition) for commit in table.owned.commits.values() for stat in commit.stats)
     for file_id, partition in chain(stored, ((one.file_id, one.partition) for one in table.owned)):
@@ -56,8 +54,6 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 def _planned_once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-015 and TL-012: a pending plan has each file group once."""
     for instant in table.timeline.pending:
-        if instant.action not in ("compaction", "logcompaction", "clustering"):
-            continue
         rule, seen = "TL-012" if instant.action == "clustering" else "TL-015", set[GroupId]()
         for one in entries_of_plan(instant, table.plan_of(instant) or {}):
             tally.looked(rule)

@@ -89,9 +89,7 @@ def _is_base_file(table: StoredTable, path: str) -> bool:
 
 
 def plan_of_service(table: StoredTable, instant: Instant, service: str) -> Mapping[str, Any] | None:
-    """The plan of a completed service; None of another action, and if the plan is gone or damaged."""
-    if instant.state is not State.COMPLETED:
-        return None
+    """The plan of a service; None of another action, and if the plan is gone or damaged."""
     for action in (service, instant.action):
         plan = table.plan_of(Instant(instant.requested, action, State.REQUESTED))
         if plan is not None and files_of_plan(Instant(instant.requested, service, State.REQUESTED), plan):
@@ -110,8 +108,6 @@ def _listed(groups: set[GroupId]) -> str:
 def _plan_entries(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-015 and TL-012: each entry of a pending plan names the file group and the base file that its files belong to."""
     for instant in table.timeline.pending:
-        if instant.action not in ("compaction", "logcompaction", "clustering"):
-            continue
         rule = "TL-012" if instant.action == "clustering" else "TL-015"
         for entry in entries_of_plan(instant, table.plan_of(instant) or {}):
             tally.looked(rule)
