@@ -238,6 +238,8 @@ CONTRADICTION_DAMAGES = (
     Damage("two base files of a slice", "presence.one-base-file", "LAY-023", t.copy_on_write, _second_attempt),
     Damage("an overwrite that replaced its own group", "replacements.own-groups", "TL-010", t.overwritten,
            _in_last("replacecommit", _replace_own_group)),
+    Damage("an overwrite that replaced nothing", "results.replaced-groups", "TL-039", t.overwritten,
+           _in_last("replacecommit", lambda record: record.update(partitionToReplaceFileIds={}))),
     Damage("replaced in another partition", "replacements.places", "TL-039", t.deleted_partition,
            _in_last("replacecommit", _replace_elsewhere)),
     Damage("a group twice in a plan", "replacements.planned-once", "TL-015", lambda: t.with_plan("compaction"), _planned_twice),

@@ -17,7 +17,7 @@ from hudi_reference.timeline.instants.states import COMMITS, State
 _MEANING = "No query reads the inflight file of a completed write."
 #: What a write does not know before its files are there.
 _UNKNOWN = (
-    *(one for one in OF_READ_LOGS if "." not in one), "path", "totalWriteBytes", "totalWriteErrors", "fileSizeInBytes",
+    *OF_READ_LOGS, "path", "totalWriteBytes", "totalWriteErrors", "fileSizeInBytes",
     "numUpdates", "tempPath", "prevBaseFile", "cdcStats", "logFiles", "logOffset", "logVersion", "baseFile", "minEventTime",
     "maxEventTime", "runtimeStats",
 )  # fmt: skip

@@ -178,8 +178,7 @@ def _emptied(commit: CommitMetadata) -> set[str] | None:
     """The partitions whose rows a write replaces; None for all."""
     if commit.operation == INSERT_OVERWRITE_TABLE:
         return None
-    written = () if commit.operation == DELETE_PARTITION else (stat.partition for stat in commit.stats)
-    return {*commit.replaced, *written}
+    return {*commit.replaced, *(stat.partition for stat in commit.stats)}
 
 
 def _created(table: StoredTable) -> dict[GroupId, str]:
