@@ -136,7 +136,7 @@ def test_statistics_of_a_file_with_several_row_groups(engine: Client, new_uri: N
     size, rows = path.stat().st_size, pq.ParquetFile(path).read()
     pq.write_table(rows.replace_schema_metadata(pq.read_metadata(path).metadata), path, row_group_size=1)
     assert pq.read_metadata(path).num_row_groups == len(texts)
-    replace_in_metadata(uri, instant, str(size), str(path.stat().st_size))
+    replace_in_metadata(uri, instant, f'Bytes": {size}', f'Bytes": {path.stat().st_size}')
     assert engine.service(uri, "index", options=dict(STATISTICS)) is not None
     for key, text in zip("abc", texts, strict=True):
         assert values_where(engine, uri, ("value", "=", text)) == [key]
