@@ -146,6 +146,7 @@ def test_a_planned_clean_is_finished_after_its_folder_is_gone(engine: Client, ne
 @CLEANS
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("TL-021", "CLN-002")
+@pytest.mark.leaves_damage("it edits the plan")
 def test_a_planned_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-021: a plan names a file that a savepoint protects. That file stays."""
     table = create_updated_table(engine, new_uri(), 4)
