@@ -30,7 +30,7 @@ _KEPT_BY: Mapping[str, tuple[str, ...]] = {"record_index": (PARTITIONED_RECORD_I
 
 
 def is_disabled(options: Mapping[str, str]) -> bool:
-    """Whether a writer with these settings deletes the whole metadata table."""
+    """Whether the settings switch the metadata table off: a reader does not use it, and a writer deletes it."""
     return not boolean_setting(options, ENABLE, default=True)
 
 

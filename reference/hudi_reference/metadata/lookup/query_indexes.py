@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
+from hudi_reference.layout.metadata_settings import is_disabled
 from hudi_reference.layout.names import is_change_file, join_path, split_path
 from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
@@ -35,7 +36,7 @@ from hudi_reference.schema.fields import type_at
 from hudi_reference.settings import boolean_setting
 from hudi_reference.timeline.active import Timeline
 
-ENABLE, SKIPPING = "hoodie.metadata.enable", "hoodie.enable.data.skipping"
+SKIPPING = "hoodie.enable.data.skipping"
 #: Up to this number of partitions, the statistics of a column are looked up in each; else all of the column are read.
 _PARTITIONS = 16
 #: Columns that readers do not return as the files have them.
@@ -45,7 +46,7 @@ _COMPUTED = ("_hoodie_file_name", "_hoodie_commit_seqno", "_hoodie_operation")
 @implements("PROP-012", "RDR-018")
 def open_indexes(table: Table, timeline: Timeline, commits: Commits) -> "QueryIndexes | None":
     """The indexes for the state of a timeline; None if the settings disable them, and if they describe another state."""
-    if table.properties.is_legacy or not boolean_setting(table.options, ENABLE, default=True):
+    if table.properties.is_legacy or is_disabled(table.options):
         return None
     snapshot = open_snapshot(table, timeline, commits)
     listed = None if snapshot is None else _partition_list(snapshot)
