@@ -15,7 +15,7 @@ from hudi_reference import Table
 from hudi_reference.errors import UnsupportedSchema, missing_data_file
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileSlice, Span
-from hudi_reference.query.pruning.predicates import Comparison, constants
+from hudi_reference.query.pruning.predicates import PREFIX, Comparison, constants
 from hudi_reference.query.table import View
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.schema.fields import type_at
@@ -114,6 +114,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     ">": Column.__gt__,
     ">=": Column.__ge__,
     "in": Column.isin,
+    PREFIX: Column.startswith,
 }
 _TESTS: dict[str, Callable[[Column], Column]] = {"is": Column.isNull, "is not": Column.isNotNull}
 

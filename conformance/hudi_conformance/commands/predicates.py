@@ -11,6 +11,7 @@ _CONSTANT = r"(?:'(?:[^']|'')*'|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|true|false|n
 _COMPARISON = re.compile(
     rf"""\s*(?P<column>[\w.]+|`[^`]+`|"[^"]+")\s*
         (?:(?P<op><=|>=|!=|<>|==|=|<|>)\s*(?P<value>(?!null){_CONSTANT})
+          |\blike\s*'(?P<prefix>(?:[^'%_\\]|'')*)%'
           |\bin\s*\(\s*(?P<values>(?:{_CONSTANT}\s*(?:,\s*{_CONSTANT}\s*)*)?)\)
           |\b(?P<test>is(?:\s+not)?)\s+null\b)\s*""",
     re.VERBOSE | re.IGNORECASE,
@@ -30,7 +31,9 @@ def parse_predicates(text: str) -> tuple[Comparison, ...]:
         match = _COMPARISON.match(text, at)
         if match is None:
             place = f"{text[at:].strip() or 'the end'!r} of {text!r}"
-            raise InvalidWhere(f"expected COLUMN = VALUE, COLUMN in (VALUE, ...) or COLUMN is null at {place}")
+            raise InvalidWhere(
+                f"expected COLUMN = VALUE, COLUMN in (VALUE, ...), COLUMN like 'PREFIX%' or COLUMN is null at {place}"
+            )
         found.append((match["column"].strip('`"'), *_condition(match)))
         at = match.end()
         if at == len(text):
@@ -42,7 +45,9 @@ def parse_predicates(text: str) -> tuple[Comparison, ...]:
 
 
 def _condition(match: re.Match[str]) -> tuple[str, Any]:
-    """The operator and the constant; of `in` a tuple of constants."""
+    """The operator and the constant; of `in` a tuple of constants, of `like` the text before its only wildcard."""
+    if match["prefix"] is not None:
+        return "starts with", match["prefix"].replace("''", "'")
     if match["test"] is not None:
         return " ".join(match["test"].lower().split()), None
     if match["op"] is None:

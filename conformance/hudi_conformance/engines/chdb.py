@@ -31,6 +31,7 @@ FEATURES = frozenset(
         "read.filter",
         "read.filter.in",
         "read.filter.null",
+        "read.filter.prefix",
         "read.meta-columns",
         "read.compares-files",
         "storage.s3",
@@ -155,6 +156,8 @@ def _with_bytes(rows: pa.Table) -> pa.Table:
 
 
 def _condition(types: Mapping[str, str], column: str, op: str, value: Any) -> str:
+    if op == "starts with":
+        return f"startsWith({_name(column)}, {_literal(value)})"
     is_moment = "DateTime" in types.get(column, "")
     return f"{_name(column)} {op} {_literal(value, is_moment=is_moment)}"
 

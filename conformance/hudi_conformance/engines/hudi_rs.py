@@ -21,7 +21,7 @@ from hudi_conformance.engines.support.features import QUERIES, TABLES
 
 FEATURES = frozenset(
     {
-        *(QUERIES - {"read.filter.null"}),
+        *(QUERIES - {"read.filter.null", "read.filter.prefix"}),
         *TABLES,
         "storage.s3",
         "table-version.9",

@@ -175,7 +175,11 @@ def test_option_engine(table: Path):
     ("options", "code", "says"),
     [
         (["--columns", "nix"], 1, ["InvalidQuery", "rule      TYP-007", "expected  one of id, n,", "found     nix", "see"]),
-        (["--where", "n >"], 2, ["expected COLUMN = VALUE, COLUMN in (VALUE, ...) or COLUMN is null at 'n >'"]),
+        (
+            ["--where", "n >"],
+            2,
+            ["expected COLUMN = VALUE, COLUMN in (VALUE, ...), COLUMN like 'PREFIX%' or COLUMN is null at 'n >'"],
+        ),
         (["--as-of", "1", "--query", "snapshot"], 2, ["--as-of"]),
         (["--query", "as-of"], 2, ["--as-of is required"]),
         (["--begin", "1", "--query", "snapshot"], 2, ["incremental"]),
@@ -241,6 +245,7 @@ def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
         ("a in ('x, y', 'it''s', null) and b = 1", (("a", "in", ("x, y", "it's", None)), ("b", "=", 1))),
         ("a is null and b IS  NOT null", (("a", "is", None), ("b", "is not", None))),
         ("is is null", (("is", "is", None),)),
+        ("a like 'o''s%' and b LIKE '%'", (("a", "starts with", "o's"), ("b", "starts with", ""))),
         ("a IN (1,2.5 , true) AND in in ()", (("a", "in", (1, 2.5, True)), ("in", "in", ()))),
     ],
 )
@@ -259,6 +264,9 @@ def test_where_has_the_syntax_of_sql(text: str, comparisons: tuple[Any, ...]):
         "a = 1 or b = 2",
         "a = 1 and",
         "a = 'x",
+        "a like 'x'",
+        "a like 'x_%'",
+        "a like '%x%'",
         "a = 1 b = 2",
         "a = 1x",
         "a = null",

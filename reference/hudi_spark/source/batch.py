@@ -13,7 +13,7 @@ from hudi_reference.caching import cached_property
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_spark.arrow import batches
 from hudi_spark.read import ReadPlan, make_plan
-from hudi_spark.source.filters import divide
+from hudi_spark.source.filters import comparison_of
 
 
 @dataclass
@@ -54,7 +54,9 @@ class PushingReader(PlainReader):
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - PySpark's name
         """Keep the filters that mean the same in the reference; the others, which Spark evaluates."""
         schema = make_plan(self.uri, **{**self.query, "columns": self.columns}, native=False).fields
-        for one, comparisons, is_whole in divide(filters, schema):
-            self.where.extend(comparisons)
-            if not is_whole:
+        for one in filters:
+            comparison = comparison_of(one, schema)
+            if comparison is None:
                 yield one
+            else:
+                self.where.append(comparison)

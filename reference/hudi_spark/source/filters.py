@@ -5,7 +5,7 @@ and tests for null on every type. Spark keeps the others, on floating-point numb
 """
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -26,7 +26,7 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
-from hudi_reference.query.pruning.predicates import NULL_TESTS, Comparison
+from hudi_reference.query.pruning.predicates import NULL_TESTS, PREFIX, Comparison
 from hudi_reference.schema.fields import type_at
 
 _OPERATORS: dict[type[Filter], str] = {
@@ -37,23 +37,19 @@ _OPERATORS: dict[type[Filter], str] = {
     LessThan: "<",
     LessThanOrEqual: "<=",
     In: "in",
-    StringStartsWith: ">=",
+    StringStartsWith: PREFIX,
     IsNull: "is",
     IsNotNull: "is not",
 }
 
 
-def divide(filters: Iterable[Filter], schema: pa.Schema) -> Iterator[tuple[Filter, list[Comparison], bool]]:
-    """For each filter the comparisons that hold for all its rows, and whether they hold for no others.
+def comparison_of(pushed: Filter, schema: pa.Schema) -> Comparison | None:
+    """The comparison that holds for the same rows; None if there is none, so that the filter stays with Spark.
 
     `schema` has the Arrow types of the query's columns, as the reference reads them.
     """
-    for one in filters:
-        comparison = _comparison(one)
-        if comparison is None or not _fits(comparison, schema):
-            yield one, [], False
-        else:
-            yield one, [comparison], not isinstance(one, StringStartsWith)
+    comparison = _comparison(pushed)
+    return comparison if comparison is not None and _fits(comparison, schema) else None
 
 
 def _comparison(found: Filter) -> Comparison | None:

@@ -10,6 +10,7 @@ from typing import Any
 from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedTableFeature
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.services.setting_names import check_known
+from hudi_reference.settings import boolean_setting
 
 QUERY_TYPE, FORMAT = "hoodie.datasource.query.type", "hoodie.datasource.query.incremental.format"
 AS_OF = "as.of.instant"
@@ -62,7 +63,7 @@ def read_arguments(options: Mapping[str, str]) -> dict[str, Any]:
     `begin` is exclusive as in Hudi 1.1 and later; `include_begin=true` includes it, as 1.0.2 does. Without `query` or
     `hoodie.datasource.query.type` the other options decide: a time is an as-of query, a bound an incremental one.
 
-    Raises Misuse for an unknown option, InvalidQuery for options that contradict each other or have no such value.
+    Raises Misuse for an unknown option or a flag that is no boolean, InvalidQuery for options that contradict each other.
     """
     given = {name.lower(): value for name, value in options.items() if name.lower() not in ("path", "paths")}
     if not _OF_CATALOG.isdisjoint(given):
@@ -78,7 +79,7 @@ def read_arguments(options: Mapping[str, str]) -> dict[str, Any]:
             raise InvalidQuery("two options contradict each other", expected=f"one {argument}", found=both)
     for flag in ("include_begin", "schema_on_read"):
         if flag in found:
-            found[flag] = _is_true(flag, found[flag])
+            found[flag] = boolean_setting(found, flag)
     if "columns" in found:
         found["columns"] = [name.strip() for name in found["columns"].split(",") if name.strip()]
     if "where" in found:
@@ -118,9 +119,3 @@ def _comparisons(text: str) -> list[Comparison]:
     except (ValueError, TypeError) as error:
         expected = '[["city", "=", "rome"], ["ts", ">", 1]]'
         raise InvalidQuery("the filters are not a list of comparisons", expected=expected, found=text) from error
-
-
-def _is_true(name: str, text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise InvalidQuery("a flag is true or false", expected="true or false", found=f"{name}={text}")
-    return text.lower() == "true"

@@ -42,6 +42,25 @@ def test_bounds_decide_comparisons(operator: str, value: Any, skipped: bool) -> 
 
 
 @pytest.mark.parametrize(
+    ("prefix", "skipped"),
+    [
+        ("", False),
+        ("o", False),
+        ("or", False),
+        ("os", False),
+        ("p", False),
+        ("n", True),
+        ("oq", True),
+        ("pa", True),
+        ("oa", True),
+    ],
+)
+def test_a_prefix_may_be_below_the_least_value(prefix: str, skipped: bool) -> None:
+    """MDT-010, ER-271: a file of orkdal, oslo and p may have a text with each prefix between their first characters."""
+    assert skips(stats("StringWrapper", "orkdal", "p"), pa.string(), "starts with", prefix) is skipped
+
+
+@pytest.mark.parametrize(
     ("found", "without_null", "without_value"),
     [
         (stats("IntWrapper", 5, 7, nulls=0), True, False),

@@ -20,7 +20,7 @@ DELETING = {"delete", "sql_delete"}
 #: The oldest table version of the suite, which needs no feature.
 OLDEST = 8
 #: Operators of a filter that need a feature of their own.
-FILTERS = {"in": "read.filter.in", "is": "read.filter.null", "is not": "read.filter.null"}
+FILTERS = {"in": "read.filter.in", "is": "read.filter.null", "is not": "read.filter.null", "starts with": "read.filter.prefix"}
 LOG_FORMATS = {"parquet": "log.parquet", "hfile": "log.hfile"}
 
 

@@ -8,7 +8,12 @@ from hudi_conformance.contract import Query
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.support.columns import META_COLUMNS, requested
 
-_OPERATORS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+
+def _starts_with(column: Any, prefix: Any) -> Any:
+    return column.startswith(prefix)
+
+
+_OPERATORS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge, "starts with": _starts_with}
 
 
 def frame(session: Session, table: str, query: Query) -> Any:

@@ -28,6 +28,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.filter",
         "read.filter.in",
         "read.filter.null",
+        "read.filter.prefix",
         "read.filter.fields",
         "read.by-id",
         "read.compares-files",

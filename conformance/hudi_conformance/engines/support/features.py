@@ -46,6 +46,7 @@ QUERIES = frozenset(
         "read.filter",
         "read.filter.in",
         "read.filter.null",
+        "read.filter.prefix",
         "read.meta-columns",
         "read.compares-files",
     }

@@ -23,7 +23,7 @@ import pyarrow.types as pt
 
 from hudi_reference.metadata.records import Bound, Statistics
 from hudi_reference.metadata.value_types import value_type_of
-from hudi_reference.query.pruning.predicates import compare
+from hudi_reference.query.pruning.predicates import PREFIX, compare
 from hudi_reference.requirement import implements
 
 _WHOLE = ("IntWrapper", "LongWrapper")
@@ -83,8 +83,10 @@ def _may_hold(least: pa.Array, greatest: pa.Array, operator: str, value: Any) ->
         return holds(least, operator)
     if operator in (">", ">="):
         return holds(greatest, operator)
-    if operator == "=":
-        return pc.and_(holds(least, "<="), holds(greatest, ">="))
+    if operator in ("=", PREFIX):
+        # ER-271: texts with a prefix are not smaller than the prefix, and their first characters are not greater.
+        first = pc.utf8_slice_codeunits(least, 0, len(value)) if operator == PREFIX else least
+        return pc.and_(holds(first, "<="), holds(greatest, ">="))
     if operator == "!=" and not pt.is_floating(least.type):  # a NaN differs from every value, and is in no bounds
         return pc.or_(holds(least, "!="), holds(greatest, "!="))
     return pa.repeat(True, len(least))

@@ -13,7 +13,7 @@ from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.fields import column_at, path_of, type_at
 
 #: A comparison of a column, or of a field of a struct as `place.city`, with a constant. The constant of `in` is a list, that of
-#: `is` and `is not` is None.
+#: `is` and `is not` is None, that of `starts with` is a text.
 Comparison = tuple[str, str, Any]
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -24,6 +24,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
+#: Selects the texts that begin with the constant.
+PREFIX = "starts with"
 #: Tests for null. They hold or do not hold also for null.
 NULL_TESTS: dict[str, Callable[[Any], Any]] = {"is": pc.is_null, "is not": pc.is_valid}
 
@@ -71,8 +73,14 @@ def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArr
             raise InvalidQuery("the comparison needs a list of constants", expected="a list", found=repr(value))
         found = [compare(column, "=", one) for one in value]
         return reduce(pc.or_kleene, found) if found else pc.equal(pc.is_null(column), pa.scalar(None, pa.bool_()))
+    if operator == PREFIX:
+        if not (pa.types.is_string(column.type) and isinstance(value, str)):
+            raise InvalidQuery(
+                "only texts have a prefix", expected="a text of a text column", found=f"{value!r} of {column.type}"
+            )
+        return pc.starts_with(column, value)
     if operator not in _OPERATORS:
-        raise InvalidQuery("unknown comparison", expected=", ".join((*_OPERATORS, "in", *NULL_TESTS)), found=operator)
+        raise InvalidQuery("unknown comparison", expected=", ".join((*_OPERATORS, "in", PREFIX, *NULL_TESTS)), found=operator)
     try:
         return _OPERATORS[operator](column, constant(column.type, value))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:
