@@ -4,6 +4,7 @@ Such a table has the same rows as a table with meta columns; operations that nee
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,12 @@ from hudi_conformance.suite.support.programs.write_programs import (
     expect_rows,
     row,
 )
+from hudi_conformance.suite.support.tables.metadata_tables import FILTERS, LISTED, USABLE
 from hudi_conformance.suite.support.tables.stored_blocks import AVRO, log_files, parse_blocks, parse_records
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, replace_in_metadata, table_folder
-from hudi_reference import create_table
+from hudi_reference import create_table, open_table
+from hudi_reference.metadata.keys import bloom_filters_key
+from hudi_reference.metadata.table import MetadataTable
 
 EMPTY = {"hoodie.populate.meta.fields": "false"}
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
@@ -233,3 +237,25 @@ def test_operations_that_need_meta_columns_are_refused(engine: Client, new_uri: 
     with pytest.raises(ContractError):
         engine.write(uri, "partial_update", as_arrow([row("a", 9, "partly")]).drop_columns(["_hoodie_is_deleted"]))
     expect_rows(engine, uri, expected_rows(program), "after a write that was refused", Query(columns=tuple(TYPES)))
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-012", "IDX-002")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "meta-fields.absent", "partition.plain", "write.metadata-table",
+                   "service.index", "merge.event-time")  # fmt: skip
+def test_an_index_of_bloom_filters_has_those_of_all_files(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """IDX-002: a file of such a table needs no bloom filter. So an engine refuses to build the index of bloom filters, or the
+    index has a filter of each file.
+    """
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, STEPS[:1])
+    engine.create(uri, replace(program.spec(), properties=EMPTY))
+    engine.write(uri, "upsert", as_arrow(STEPS[0].rows), options=LISTED)
+    with suppress(ContractError):
+        engine.service(uri, "index", options={**LISTED, **FILTERS})
+    table = open_table(uri)
+    if "bloom_filters" in table.properties.fields(USABLE):
+        metadata = MetadataTable.for_table(table)
+        assert metadata is not None
+        files = {bloom_filters_key(path.parent.name, path.name) for path in base_files(uri)}
+        assert files <= metadata.records("bloom_filters", table.timeline).keys()
+    expect_rows(engine, uri, expected_rows(program), "after an index was requested", Query(columns=tuple(TYPES)))

@@ -113,3 +113,25 @@ def test_partitions_of_times_by_writers_with_different_settings(
     assert sorted((found_row["id"], found_row["name"]) for found_row in found) == [("a", name), ("b", "old")]
     engine.write(uri, "delete", row("b", "gone").select(["id", "p"]), options=one)
     assert engine.read(uri, Query(columns=("id", "name"))).to_pylist() == [{"id": "a", "name": name}]
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-009", "PROP-016")
+@pytest.mark.needs(*WRITES, "partition.plain", "partition.several-levels")
+@pytest.mark.parametrize("text", ["eu", "eu/north"])
+def test_a_partition_of_a_time_below_one_of_a_text(engine: Client, new_uri: Callable[[], str], type: Any, text: str) -> None:
+    """PROP-016: a `/` in the text of one partition field makes another folder, so that the folder of a timestamp is not at the
+    place of its field. Each write finds the record in its partition.
+    """
+    uri, (avro, arrow, moment, _) = new_uri(), TYPES["timestamp"]
+    kinds: dict[str, tuple[Any, pa.DataType]] = {"id": ("string", pa.string()), "q": ("string", pa.string()),
+                                                 "p": (avro, arrow), "name": ("string", pa.string())}  # fmt: skip
+    schema = {"type": "record", "name": "timed", "namespace": "hoodie.timed",
+              "fields": [{"name": name, "type": kind} for name, (kind, _) in kinds.items()]}  # fmt: skip
+    engine.create(uri, TableSpec("timed", type, schema, ("id",), ("q", "p"), merge_mode="COMMIT_TIME_ORDERING"))
+    columns = pa.schema([pa.field(name, kind, nullable=False) for name, (_, kind) in kinds.items()])
+    for name in ("old", "new"):
+        rows = [{"id": "a", "q": text, "p": moment, "name": name}]
+        engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=columns))
+    found = engine.read(uri, Query(columns=("id", "q", "name"))).to_pylist()
+    assert found == [{"id": "a", "q": text, "name": "new"}]
