@@ -30,8 +30,9 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     values_where,
 )
 from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, parse_blocks
-from hudi_conformance.suite.support.tables.tables_under_services import read_instant_file
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, read_instant_file
 from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.metadata.keys import ALL_PARTITIONS
 
 
 @KEEPS
@@ -270,6 +271,28 @@ def test_the_metadata_table_is_a_hudi_table(engine: Client, new_uri: NewUri) -> 
     assert inner["properties"]["hoodie.table.type"] == "MERGE_ON_READ"
     assert {one["action"] for one in inner["timeline"]["completed"]} == {"deltacommit"}
     assert set(inner["file_groups"]) >= {"files", "record_index", "bloom_filters"}
+
+
+@pytest.mark.needs(*WRITES, "inspect.log-file", "inspect.log-content")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-005", "MDT-006", "MDT-013", "BLK-024")
+def test_log_files_of_the_listing_name_the_files_of_each_partition(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-006: a log file of the files index, given alone to an engine, has records whose keys are partitions, with the name
+    and the size of each file of a write.
+    """
+    table = IndexedTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
+    logs = [f"{table.uri}/.hoodie/metadata/{path}" for path in table.metadata_files("files/.*.log.*")]
+    records = [one for log in logs for block in engine.inspect(log)["blocks"] for one in block.get("rows", ())]
+    listed = {
+        (record["key"], name, int(info["size"]))
+        for record in records
+        if record["key"] != ALL_PARTITIONS
+        for name, info in record["filesystemMetadata"].items()
+    }
+    stored = {(partition, name, size) for partition, files in table.files_stored().items() for name, size in files.items()}
+    newest = max(instant_files(table.uri))[:17]
+    # The files of the first writes may be in a base file of the index.
+    assert {one for one in stored if newest in one[1]} <= listed <= stored
 
 
 @KEEPS
