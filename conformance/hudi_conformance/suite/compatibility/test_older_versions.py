@@ -247,6 +247,12 @@ MERGER, EVENT_TIME = "0f2c1d1c-5a7b-4f0e-9a53-1b3c5d7e9f01", "eeb8d96f-b1e4-49fd
 MIGRATED: dict[str, tuple[dict[str, str | None], dict[str, str | None]]] = {
     "simple keys": ({GENERATOR: f"{PACKAGE}keygen.SimpleKeyGenerator"}, {TYPE: "SIMPLE"}),
     "keys of no partition": ({GENERATOR: f"{PACKAGE}keygen.NonpartitionedKeyGenerator"}, {TYPE: "NON_PARTITION"}),
+    "keys of several fields": ({GENERATOR: f"{PACKAGE}keygen.ComplexKeyGenerator"}, {TYPE: "COMPLEX"}),
+    "paths of times": ({GENERATOR: f"{PACKAGE}keygen.TimestampBasedKeyGenerator"}, {TYPE: "TIMESTAMP"}),
+    "a type for each partition field": ({GENERATOR: f"{PACKAGE}keygen.CustomKeyGenerator"}, {TYPE: "CUSTOM"}),
+    "deletes of a key in every partition": (
+        {GENERATOR: f"{PACKAGE}keygen.GlobalDeleteKeyGenerator"}, {TYPE: "GLOBAL_DELETE"},
+    ),
     "keys of a class of a user": ({GENERATOR: "com.example.Keys"}, {TYPE: "USER_PROVIDED", GENERATOR: "com.example.Keys"}),
     "no generator": ({GENERATOR: None}, {TYPE: None, GENERATOR: None}),
     "a payload class of a user": ({CLASS: "com.example.Payload"}, {MODE: "CUSTOM", CLASS: "com.example.Payload"}),

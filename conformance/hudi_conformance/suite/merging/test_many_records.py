@@ -1,6 +1,5 @@
 """Merging of many records: readers that decode or merge whole columns find the rows that they find among few records."""
 
-import struct
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
@@ -9,7 +8,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.stored_blocks import AVRO, log_files, parse_blocks, parse_records
+from hudi_conformance.suite.support.tables.stored_blocks import flag_every_second_record
 
 COUNT = 9_000
 #: Writers that store no record positions: changes are matched by key.
@@ -88,32 +87,6 @@ def test_many_records_are_ordered_by_texts(engine: Client, new_uri: Callable[[],
     wins = {n for n, text in CHANGED.items() if n % 2 or text == "zz"}
     expected = [row(key(n), 2 if n in wins else 1, "zz" if n in wins and not n % 2 else text) for n, text in stored.items()]
     expect_rows(engine, uri, expected, "after a write with other texts")
-
-
-#: The length of a record in an Avro block, and the number of records in front of the first one.
-LENGTH, HEAD = struct.Struct(">i"), 8
-
-
-def flag_every_second_record(uri: str) -> set[str]:
-    """Set the flag for deletes in every second row of the log blocks, and return the keys; the files keep their sizes.
-
-    The flag is the last column of a row: the last byte of its record.
-    """
-    flagged = set[str]()
-    for path in log_files(uri):
-        data = bytearray(path.read_bytes())
-        for block in (one for one in parse_blocks(bytes(data)) if one.kind == AVRO):
-            place, end = (start := data.index(block.content)) + HEAD, start + len(block.content)
-            for number, record in enumerate(parse_records(block)):
-                place += LENGTH.size + LENGTH.unpack_from(data, place)[0]
-                if number % 2:
-                    assert record["_hoodie_is_deleted"] is False and data[place - 1] == 0
-                    data[place - 1] = 1
-                    flagged.add(record["id"])
-            assert place == end
-        path.write_bytes(data)
-        path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-    return flagged
 
 
 @pytest.mark.needs("create", "write.insert", "write.upsert", "read.snapshot", "read.projection", "merge-on-read")

@@ -106,15 +106,28 @@ def test_the_hash_of_a_key_of_two_fields(engine: Client, new_uri: NewUri) -> Non
     """MRG-007: the hash of a key of several fields is that of their texts one after the other, without anything between them.
     Each row is in the file group of the range of that hash.
     """
-    uri, values = new_uri(), ("one", "two", "three")
+    check_places(engine, new_uri(), {"one": "one", "two": "two", "three": "three"})
+
+
+@HASHED
+@pytest.mark.requirements("LAY-021", "MRG-007", "META-007")
+def test_the_hash_of_a_key_with_a_null(engine: Client, new_uri: NewUri) -> None:
+    """MRG-007: in the hash of a key of several fields, a null is the text `null`, and an empty text is nothing: not the marks
+    that the key has for them.
+    """
+    check_places(engine, new_uri(), {None: "null", "": ""})
+
+
+def check_places(engine: Client, uri: str, values: Mapping[str | None, str]) -> None:
+    """Write rows whose key is a text and one of these values; each is in the range of the text, with what the value adds."""
     spec = TableSpec("two_fields", "MERGE_ON_READ", SCHEMA, ("id", "value"), ("city",), ("ts",), "EVENT_TIME_ORDERING")
     engine.create(uri, spec)
-    rows = [row(key, 1, value, "x") for key in RANGE_OF for value in values]
+    rows: list[dict[str, Any]] = [{**row(key, 1, "", "x"), "value": value} for key in RANGE_OF for value in values]
     engine.write(uri, "upsert", as_arrow(rows), options=RANGES)
     found = engine.read(uri, Query(columns=("id", "value", "_hoodie_file_name"))).to_pylist()
     places = {(one["id"], one["value"]): one["_hoodie_file_name"].lstrip(".")[:36] for one in found}
     expected = {}
     for one in rows:
-        digest = xxhash.xxh32_intdigest(f"{one['id']}{one['value']}".encode(), seed=0) & 0x7FFFFFFF
+        digest = xxhash.xxh32_intdigest(f"{one['id']}{values[one['value']]}".encode(), seed=0) & 0x7FFFFFFF
         expected[one["id"], one["value"]] = GROUPS[next(place for place, end in enumerate(ENDS) if digest <= end)]
     assert places == expected

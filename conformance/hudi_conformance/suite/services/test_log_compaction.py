@@ -15,6 +15,7 @@ from hudi_conformance.suite.support.concurrent.pending_writes import (
     send_heartbeat,
 )
 from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
+from hudi_conformance.suite.support.tables.stored_blocks import flag_every_second_record
 from hudi_conformance.suite.support.tables.tables_under_services import (
     pending_actions,
     read_as_of,
@@ -151,6 +152,31 @@ def test_compacted_deletes_keep_their_ordering_values(engine: Client, new_uri: N
     assert found == {"a": 20, "b": None}
     table.write(Step("upsert", (row("a", 15, "late"), row("d", 1, "new"))))
     assert {one["id"] for one in read_snapshot(engine, table.uri)} == {"c", "d"}
+
+
+#: Ordering values of records, greater than 0 and less.
+STORED = {"a": 10, "b": 10, "c": -10, "d": -10, "e": 1}
+
+
+@JOINS
+@pytest.mark.needs("log.avro")
+@pytest.mark.requirements("LCP-001", "LCP-005", "MRG-019", "MRG-029")
+def test_compacted_deletes_without_an_ordering_value_stay_late(engine: Client, new_uri: NewUri) -> None:
+    """LCP-005: rows of a log file that are marked as deletes have null in the ordering field. They do not become deletes by
+    key, which would win over the stored rows with greater ordering values.
+    """
+    table = LoggedTable(engine, new_uri()).write(Step("upsert", tuple(row(key, ts, "first") for key, ts in STORED.items())))
+    rows = tuple({**row(key, 0, "null", deleted=False), "ts": None} for key in STORED)
+    engine.write(table.uri, "upsert", as_arrow(rows))
+    gone = flag_every_second_record(table.uri)
+    assert gone
+    table.model.apply("upsert", tuple({**one, "_hoodie_is_deleted": one["id"] in gone} for one in rows))
+    table.write(Step("upsert", (row("e", 20, "second"),)))
+    table.check_rows("written")
+    table.run("log-compaction")
+    table.check_rows("joined")
+    table.write(Step("upsert", tuple(row(key, ts - 5, "late") for key, ts in STORED.items())))
+    table.check_rows("joined, then written")
 
 
 @JOINS
