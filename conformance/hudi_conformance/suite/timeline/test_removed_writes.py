@@ -176,6 +176,26 @@ def test_a_restore_removes_plans_that_are_later(engine: Client, new_uri: NewUri)
 
 @RESTORES
 @COMPACTS
+@pytest.mark.needs("service.log-compaction")
+@pytest.mark.requirements("TL-023", "SVC-006", "LCP-001")
+def test_a_restore_removes_later_plans_of_log_compactions(engine: Client, new_uri: NewUri) -> None:
+    """TL-023: a log compaction was planned after the savepoint: its plan names log files that the restore deletes. It is removed
+    with them, and the next log compaction merges what is left.
+    """
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
+    engine.service(table.uri, "savepoint", instant=table.times[-1])
+    engine.write(table.uri, "upsert", as_arrow([row("a", 90, "removed")]))
+    planned = table.schedule("log-compaction")
+    engine.service(table.uri, "restore", instant=table.times[-1])
+    assert pending_actions(engine, table.uri) == []
+    assert not [name for name in instant_files(table.uri) if name.startswith(planned)]
+    table.check_rows("after the restore")
+    assert table.run("log-compaction") is not None
+    table.check_rows("joined after the restore")
+
+
+@RESTORES
+@COMPACTS
 @pytest.mark.requirements("TL-023", "SVC-006")
 def test_a_restore_keeps_plans_that_are_earlier(engine: Client, new_uri: NewUri) -> None:
     """TL-023: a compaction was planned before the savepoint. It is not later than the savepoint, so the restore keeps the plan,
