@@ -179,8 +179,8 @@ def test_a_restore_removes_plans_that_are_later(engine: Client, new_uri: NewUri)
 @pytest.mark.needs("service.log-compaction")
 @pytest.mark.requirements("TL-023", "SVC-006", "LCP-001")
 def test_a_restore_removes_later_plans_of_log_compactions(engine: Client, new_uri: NewUri) -> None:
-    """TL-023: a log compaction was planned after the savepoint: its plan names log files that the restore deletes. It is removed
-    with them, and the next log compaction merges what is left.
+    """TL-023: a log compaction was planned after the savepoint: its plan names log files that the restore deletes. It is
+    removed with them, and the next log compaction merges what is left.
     """
     table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
     engine.service(table.uri, "savepoint", instant=table.times[-1])
