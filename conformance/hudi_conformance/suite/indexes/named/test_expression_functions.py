@@ -239,6 +239,31 @@ def test_functions_of_local_times_have_no_time_zone(engine: Client, new_uri: New
     check_bounds(table, expected)
 
 
+#: Function -> options, two texts, and the lesser and the greater result.
+OF_TEXTS: Mapping[str, tuple[dict[str, str], tuple[str, str], tuple[Any, Any]]] = {
+    "trim": ({}, ("  \tx\n ", " \ny  "), ("\tx\n", "\ny")),
+    "ltrim": ({}, ("  \tx ", " \ny"), ("\tx ", "\ny")),
+    "rtrim": ({}, (" x\t  ", " x\n "), (" x\t", " x\n")),
+    "length": ({}, ("\u00e9\U0001f600", "abc"), (2, 3)),
+    "lower": ({}, ("\U0001f600", "\ue000"), ("\ue000", "\U0001f600")),
+    "substring": ({"pos": "-3", "len": "2"}, ("ab", "wxyz"), ("a", "xy")),
+}
+
+
+@NAMED
+@PHASES
+@pytest.mark.requirements("IDX-035")
+@pytest.mark.parametrize("function", OF_TEXTS)
+def test_functions_of_texts_are_those_of_sql(engine: Client, new_uri: NewUri, function: str, phase: str) -> None:
+    """IDX-035: a function of texts is the one of SQL: spaces are trimmed, and no other white space; the length is a number of
+    characters, not of bytes; a substring may begin before the text. Texts are ordered by their bytes in UTF-8.
+    """
+    options, values, expected = OF_TEXTS[function]
+    table = TypedTable(engine, new_uri(), "string", pa.string(), {})
+    write_with_index(table, expression_index("f", "v", function, **options), values, phase)
+    check_bounds(table, expected)
+
+
 @NAMED
 @BOTH_TYPES
 @pytest.mark.needs("write.delete-partition")
