@@ -108,6 +108,12 @@ TIMES: Mapping[str, tuple[dict[str, str], int | str, str]] = {
     "a quote": ({"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "yyyy''MM'at'"}, AT, "2020'09at"),
     "a part of the milliseconds": ({"timestamp.type": "EPOCHMILLISECONDS", "output.dateformat": "ss.S"}, 7, "00.0"),
     "microseconds": ({"timestamp.type": "EPOCHMICROSECONDS", "output.dateformat": "ss.SSS"}, 1_500_000, "01.500"),
+    "one zone for texts too": (
+        {**TEXT, "input.dateformat": "yyyy-MM-dd HH", "output.dateformat": "yyyy-MM-dd HH", "timezone": "GMT+02:00",
+         "input.timezone": "GMT+05:00"},
+        "2026-07-03 01",
+        "2026-07-03 01",
+    ),
     "a scalar without unit": ({"timestamp.type": "SCALAR", "output.dateformat": "mm-ss"}, 61, "01-01"),
     "a short fraction": ({**TEXT, "input.dateformat": "HH:mm:ss.SSS", "output.dateformat": "SSS"}, "01:02:03.25", "250"),
     "names in another case": ({**TEXT, "input.dateformat": "MMM dd yyyy hh a", "output.dateformat": "MM-HH"},
@@ -135,6 +141,28 @@ def test_formats_of_times_in_paths(engine: Client, new_uri: Callable[[], str], n
     create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=(field,), properties=properties)
     engine.write(uri, "upsert", as_arrow({**make_row("a", AT), field: value}))
     assert keys_and_partitions(engine, uri) == {("a", path, "old")}
+
+
+@pytest.mark.requirements("PROP-016", "META-009")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
+@pytest.mark.parametrize("kind", ["double", "float"])
+@pytest.mark.parametrize(("seconds", "path"), [(61.75, "01-01"), (-61.75, "58-59")])
+def test_times_with_a_fraction_in_paths(
+    engine: Client, new_uri: Callable[[], str], kind: str, seconds: float, path: str
+) -> None:
+    """META-009: a time that is a number with a fraction loses the fraction, towards zero, before its path is made."""
+    uri, arrow = new_uri(), {"double": pa.float64(), "float": pa.float32()}[kind]
+    settings = {"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "mm-ss"}
+    properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **{TIME + key: text for key, text in settings.items()}}
+    fields = [{"name": "id", "type": "string"}, {"name": "p", "type": kind}, {"name": "name", "type": "string"}]
+    schema = {"type": "record", "name": "timed", "namespace": "hoodie.timed", "fields": fields}
+    mode = "COMMIT_TIME_ORDERING"
+    engine.create(uri, TableSpec("timed", "COPY_ON_WRITE", schema, ("id",), ("p",), merge_mode=mode, properties=properties))  # type: ignore[arg-type]
+    columns = [pa.field("id", pa.string(), nullable=False), pa.field("p", arrow, nullable=False)]
+    rows = pa.schema([*columns, pa.field("name", pa.string(), nullable=False)])
+    for name in ("old", "new"):
+        engine.write(uri, "upsert", pa.Table.from_pylist([{"id": "a", "p": seconds, "name": name}], schema=rows))
+    assert keys_and_partitions(engine, uri) == {("a", path, "new")}
 
 
 @pytest.mark.requirements("PROP-016", "META-009")
