@@ -4,13 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.metadata_tables import LISTED, RECORDS
-from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_conformance.suite.support.tables.written_tables import replace_in_metadata, table_folder
 from hudi_reference import create_table, open_table
 
 #: Values that contain characters with a meaning in folder names.
@@ -89,6 +91,40 @@ def test_a_comparison_finds_values_that_are_several_folders(
     uri, cities = new_uri(), ("oslo/west", "rio")
     write_partitions(uri, cities)
     check_filter(engine, uri, cities, where)
+
+
+@pytest.mark.requirements("LAY-008", "LAY-009", "MRG-015")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.hive")
+@pytest.mark.parametrize("where", [("=", "oslo/west"), ("in", ["oslo/west", "paris"]), ("!=", "oslo")])
+def test_a_comparison_finds_values_of_several_folders_with_the_name(
+    engine: Client, new_uri: Callable[[], str], where: tuple[str, Any]
+) -> None:
+    """LAY-009: the outer folder has the name of the column in front of the beginning of the value. The folder below it has the
+    rest of the value, and no name.
+    """
+    uri, cities = new_uri(), ("oslo/west", "rio")
+    write_partitions(uri, cities, hive_style=True)
+    check_filter(engine, uri, cities, where)
+
+
+@pytest.mark.requirements("LAY-008", "MRG-015")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.plain")
+def test_a_test_for_null_finds_rows_in_a_folder_with_the_name_of_a_value(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-008: old releases stored rows without a partition value in the folder `default`. The rows have null in their
+    partition column, so that a test for null finds them, whatever the name of their folder.
+    """
+    uri = new_uri()
+    write_partitions(uri, ("default", "oslo"))
+    (path,) = (table_folder(uri) / "default").glob("*.parquet")
+    rows, length = pq.read_table(path), path.stat().st_size
+    place = rows.column_names.index("city")
+    pq.write_table(rows.set_column(place, rows.schema.field("city"), pa.nulls(rows.num_rows, pa.string())), path)
+    instant = path.name.rpartition("_")[2].partition(".")[0]
+    replace_in_metadata(uri, instant, f'"fileSizeInBytes": {length}', f'"fileSizeInBytes": {path.stat().st_size}')
+    for operator, folder in (("is", "default"), ("is not", "oslo")):
+        where = (("city", operator, None),)
+        found = engine.read(uri, Query(columns=("_hoodie_partition_path",), where=where)).column(0).to_pylist()
+        assert found == [folder], where
 
 
 @pytest.mark.versions(9)
