@@ -263,6 +263,26 @@ def test_a_secondary_index_loses_no_row_of_its_column(engine: Client, new_uri: N
 @pytest.mark.versions(9)
 @pytest.mark.needs("create.table-version.9", "service.index", "service.index.named")
 @SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-025", "BLK-026", "MDT-010")
+def test_a_secondary_index_finds_keys_of_any_characters(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-025: the record keys after a value begin with any character: a prefix of keys in the index has no greatest one. The
+    rows are in partitions of their own, so that each is found only by its own entry.
+    """
+    keys = ("a", "~", "\u00e9", "\uffee", "\U0001f600")
+    rows = [row(f"{key}{value}", 1, value, f"city{place}") for value in ("x", "y") for place, key in enumerate(keys)]
+    table = IndexedTable(engine, new_uri(), type, INDEXED, version=9).write(Step("upsert", tuple(rows)))
+    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
+    assert engine.service(table.uri, "index", options=settings) is not None
+    table.write(Step("upsert", (row("\u00e9x", 2, "y", "city2"), row("\u00e9y", 2, "x", "city2"))))
+    for value, other in (("x", "y"), ("y", "x")):
+        found = [f"{key}{other if key == chr(0xE9) else value}" for key in keys]
+        assert values_where(engine, table.uri, ("value", "=", value)) == sorted(found)
+
+
+@pytest.mark.versions(9)
+@pytest.mark.needs("create.table-version.9", "service.index", "service.index.named")
+@SKIPS
 @pytest.mark.leaves_damage("it removes the version of an index")
 @pytest.mark.requirements("IDX-044", "IDX-026")
 def test_an_index_without_its_version_loses_no_row(engine: Client, new_uri: NewUri) -> None:
