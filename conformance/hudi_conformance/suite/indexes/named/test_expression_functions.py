@@ -1,5 +1,6 @@
 """Results of the functions of expression indexes: their texts in bloom filters, and the time zone of functions of times."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -262,6 +263,24 @@ def test_functions_of_texts_are_those_of_sql(engine: Client, new_uri: NewUri, fu
     table = TypedTable(engine, new_uri(), "string", pa.string(), {})
     write_with_index(table, expression_index("f", "v", function, **options), values, phase)
     check_bounds(table, expected)
+
+
+@NAMED
+@PHASES
+@pytest.mark.requirements("IDX-035", "IDX-036")
+@pytest.mark.parametrize("kind", ["double", "float"])
+def test_a_nan_is_the_greatest_result_of_an_expression(engine: Client, new_uri: NewUri, kind: str, phase: str) -> None:
+    """IDX-035: in SQL a NaN is greater than all numbers. The lesser bound of a file with a NaN is that of its numbers."""
+    table = TypedTable(engine, new_uri(), kind, pa.float64() if kind == "double" else pa.float32(), {})
+    write_with_index(table, expression_index("f", "v", "identity"), (math.nan, -1.5), phase)
+    found = [record.payload for record in table.entries("expr_index_f").values()]
+    entries = [one for one in found if isinstance(one, ColumnStats) and one.file_name in table.files()]
+    assert entries
+    for one in entries:
+        assert one.least is not None and one.greatest is not None
+        assert one.least.value == -1.5
+        assert isinstance(one.greatest.value, float)
+        assert math.isnan(one.greatest.value)
 
 
 @NAMED
