@@ -262,11 +262,20 @@ def check_base_commits_exist(storage: Storage, properties: TableProperties, seen
     A file that was written on the basis of such a write contains rows that no longer exist. Writes older than the active
     timeline were archived, and still exist.
     """
-    rolled_back = {_target_of(storage, properties, pending) for pending in timeline.pending if pending.action == "rollback"}
-    known = {commit.identity for commit in timeline.commits if commit.requested not in rolled_back}
+    rollbacks = {_target_of(storage, properties, found): found for found in timeline.pending if found.action == "rollback"}
+    known = {commit.identity for commit in timeline.commits}
     for commit in seen.commits:
-        if commit.identity not in known and commit.requested >= (timeline.start or ""):
+        if commit.requested < (timeline.start or ""):
+            continue
+        if (rollback := rollbacks.get(commit.requested)) is not None:
             raise WriteConflict(
-                "this write builds on one that was or is being rolled back", rule="TL-019", path=commit.file_name,
+                "this write builds on one that is being rolled back", rule="TL-019", path=rollback.file_name,
+                expected="no rollback of a completed write", found=f"a rollback of {commit.file_name}",
+                remedy="write again when the rollback has completed; withdraw one that cannot complete: "
+                f"hudi-conformance service TABLE withdraw --instant {rollback.requested}",
+            )  # fmt: skip
+        if commit.identity not in known:
+            raise WriteConflict(
+                "this write builds on one that was rolled back", rule="TL-019", path=commit.file_name,
                 expected="the same commit as when the write began", remedy="write again on the current state of the table",
             )  # fmt: skip

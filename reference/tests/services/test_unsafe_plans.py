@@ -5,7 +5,14 @@ from reference_samples import contents, data_files, trip, trips
 from service_tables import RETAIN_ONE, failed_writer, rows, table_of
 
 from hudi_reference import clean, cluster, compact, restore, rollback, savepoint
-from hudi_reference.errors import CannotUndo, ConcurrentChange, MalformedMetadata, UnsafePlan, UnsupportedTableFeature
+from hudi_reference.errors import (
+    CannotUndo,
+    ConcurrentChange,
+    MalformedMetadata,
+    UnsafePlan,
+    UnsupportedTableFeature,
+    WriteConflict,
+)
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.compaction.compaction import schedule_compaction
 from hudi_reference.services.indexing.indexing import execute_indexing
@@ -83,6 +90,18 @@ def test_a_planned_rollback_of_an_earlier_write_is_refused():
     table, times, _ = table_of("COPY_ON_WRITE")
     planned = foreign_rollback(table, times[1], [path for path in data_files(table) if times[1] in path])
     check_refused(table, "rollback", planned, rollbacks(table, planned, times[1])[:3], times[2])
+
+
+def test_a_write_names_the_rollback_that_stands_against_it():
+    """TL-019: a rollback that cannot be executed stays pending, so writing again would be refused again. Its withdrawal helps."""
+    table, times, _ = table_of("COPY_ON_WRITE")
+    planned = foreign_rollback(table, times[1], [])
+    with pytest.raises(WriteConflict, match=f"withdraw --instant {planned}") as refused:
+        table.upsert(trips(trip("a", "a4", 9)))
+    assert refused.value.path == f"{planned}.rollback.requested"
+    withdraw_plan(table, planned)
+    table.upsert(trips(trip("a", "a4", 9)))
+    assert rows(table) == [("a", "a4"), ("b", "b3")]
 
 
 def test_a_planned_rollback_of_a_savepointed_write_is_refused():
