@@ -104,6 +104,10 @@ def _lines() -> Iterator[str]:
     yield "\nA writer without a concurrency mode checks for conflicts like an optimistic one, ignores compactions, and does not"
     yield "roll back failed writes of other writers. It sends no heartbeats: do not run it together with writers that clean"
     yield "lazily."
+    yield "\nA single writer of Apache Hudi rolls back failed writes before each write (`EAGER`), and fails if a later write"
+    yield "has completed: `Found commits after time`. So before the reference or another program writes to a table that such a"
+    yield "writer left with a failed write, roll that back: give `hoodie.clean.failed.writes.policy=EAGER`, or run"
+    yield "`hudi-conformance service TABLE rollback --instant TIME`. The command also helps afterwards."
     yield "\nRead next: [locks.md](locks.md), [explore.md](explore.md)."
 
 

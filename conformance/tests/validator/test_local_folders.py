@@ -122,6 +122,7 @@ def test_a_pending_write_is_left_alone_while_it_may_be_at_work(folder: Path):
         (pending,) = found.pending
         assert (pending.requested, pending.heartbeat) == (requested, "none")
         assert "archiving of later actions" in pending.blocks
+        assert "once a later write has completed, every single writer of Apache Hudi" in pending.blocks
     (folder / ".hoodie" / ".heartbeat").mkdir()
     (folder / ".hoodie" / ".heartbeat" / requested).write_bytes(b"")
     os.utime(folder / ".hoodie" / ".heartbeat" / requested, (2_000_000_000, SystemClock().now() / 1000 + 7200))

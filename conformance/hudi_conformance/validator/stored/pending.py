@@ -17,11 +17,15 @@ _BLOCKS = {
     "logcompaction": ("archiving of later actions",),
     "clustering": ("archiving of later actions", "compaction of its file groups", "updates of its file groups"),
     "clean": ("the next clean",),
-    "rollback": ("the next rollback of the same write",),
+    "rollback": ("the next rollback of the same write", "every write, if the same write has completed"),
     "restore": ("every write",),
     "indexing": ("the use of its indexes",),
 }
-_BLOCKED_BY_WRITES = ("archiving of later actions", "cleaning of the state at its begin")
+_BLOCKED_BY_WRITES = (
+    "archiving of later actions",
+    "cleaning of the state at its begin",
+    "once a later write has completed, every single writer of Apache Hudi",
+)
 
 
 @dataclass(frozen=True)
