@@ -244,14 +244,16 @@ def test_operations_that_need_meta_columns_are_refused(engine: Client, new_uri: 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "meta-fields.absent", "partition.plain", "write.metadata-table",
                    "service.index", "merge.event-time")  # fmt: skip
 def test_an_index_of_bloom_filters_has_those_of_all_files(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """IDX-002: a file of such a table needs no bloom filter. So an engine refuses to build the index of bloom filters, or the
-    index has a filter of each file.
+    """IDX-002: a file of such a table needs no bloom filter. So an engine refuses to build the index of bloom filters, by a
+    service or with a write, or the index has a filter of each file.
     """
-    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, STEPS[:1])
+    uri, program, rows = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, STEPS[:1]), as_arrow(STEPS[0].rows)
     engine.create(uri, replace(program.spec(), properties=EMPTY))
-    engine.write(uri, "upsert", as_arrow(STEPS[0].rows), options=LISTED)
+    engine.write(uri, "upsert", rows, options=LISTED)
     with suppress(ContractError):
         engine.service(uri, "index", options={**LISTED, **FILTERS})
+    with suppress(ContractError):
+        engine.write(uri, "upsert", rows, options={**LISTED, **FILTERS})
     table = open_table(uri)
     if "bloom_filters" in table.properties.fields(USABLE):
         metadata = MetadataTable.for_table(table)

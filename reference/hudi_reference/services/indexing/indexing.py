@@ -15,15 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeature
+from hudi_reference.errors import ConcurrentChange, Misuse
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
-from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
+from hudi_reference.layout.properties import read_properties
 from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import indexes_wanted
-from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
 from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.metadata.partitions import BuiltIn
@@ -43,6 +42,7 @@ from hudi_reference.services.indexing.named_indexes import (
     in_table,
     store_definition,
 )
+from hudi_reference.services.metadata_table.metadata_checks import check_possible
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, delete_partition_files
 from hudi_reference.services.planning.index_plan import base_groups, completed_record, indexes_in, plan_record
 from hudi_reference.services.planning.plan_execution import (
@@ -171,7 +171,7 @@ def schedule_indexing(table: Table, options: Options | None = None, definition: 
             wanted.append(check_definition(table, definition, (*sync.usable, *(one.partition for one in wanted))))
         if pending_of(timeline, "indexing") or timeline.latest is None or wanted in ([], [FILES]):
             return None
-        _check_possible(table, wanted)
+        check_possible(table, wanted)
         metadata = sync.metadata or sync.make(())
         wanted = [one for one in wanted if one is not FILES]
         requested = publish("indexing", plan_record(wanted, timeline.latest.requested))
@@ -219,14 +219,6 @@ class _Size:
         """The number of entries that the index will have, by the partition of the table whose file groups hold them."""
         whole: Mapping[str | None, int] = {None: sum(self.rows.values())}
         return dict(self.rows.items()) if index.is_partitioned else whole
-
-
-def _check_possible(table: Table, wanted: list[Index]) -> None:
-    if BLOOM_FILTERS in wanted and not table.properties.populates_meta_fields:
-        raise UnsupportedTableFeature(
-            "base files without meta columns have no bloom filters", rule="IDX-002", path=PROPERTIES_PATH,
-            expected="hoodie.populate.meta.fields=true", found="false",
-        )  # fmt: skip
 
 
 @implements("INX-010", "INX-012", "INX-013", "INX-014", "INX-015", "SVC-012")
