@@ -71,6 +71,13 @@ class FileSlice:
         """A file's path below the base path."""
         return join_path(self.partition, name)
 
+    @implements("TL-036", "RDR-012")
+    def lost_path(self, *, logs: bool) -> str | None:
+        """The path of a missing file that a query needs, with log files or without them; None if there is none."""
+        # A slice of log files alone has lost its base file too, if its log files are missing.
+        needed = self.missing if logs or self.base_file is None else self.missing & {self.base_file}
+        return self.path(min(needed)) if needed else None
+
 
 @implements("LAY-020", "RDR-007", "RDR-010", "RDR-012")
 @dataclass(frozen=True)

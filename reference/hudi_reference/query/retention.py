@@ -6,7 +6,7 @@ from typing import Any
 from hudi_reference.errors import InvalidQuery, missing_data_file
 from hudi_reference.layout.names import is_change_file, join_path, parse_data_file_name
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.query.file_groups import FileGroups, GroupId
+from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
 from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -137,7 +137,23 @@ def check_whole(storage: Storage, properties: TableProperties, timeline: Timelin
         return
     if not was_cleaned(timeline):
         raise missing_data_file(path)
-    raise InvalidQuery(
+    raise _no_longer_whole(path, time)
+
+
+@implements("CLN-003", "CLN-005")
+def check_not_cleaned(
+    storage: Storage, properties: TableProperties, now: Timeline, then: Timeline, slices: Iterable[FileSlice], *, logs: bool
+) -> None:
+    """Raises InvalidQuery if a clean since `then` deleted a file of these slices. Another missing file was lost."""
+    time = max((found.requested for found in then.instants), default="")
+    cleaned = {path for files in deleted_files(storage, properties, now, time).values() for _, path in files}
+    for path in (one.lost_path(logs=logs) for one in slices):
+        if path in cleaned:
+            raise _no_longer_whole(path, time)
+
+
+def _no_longer_whole(path: str, time: str) -> InvalidQuery:
+    return InvalidQuery(
         "the files of this time were cleaned", rule="CLN-003", path=path, expected="a later time, or a savepointed instant",
         found=time,
     )  # fmt: skip

@@ -162,13 +162,9 @@ class SliceReader:
         is_stored = OPERATION not in self.schema.names and any(OPERATION in _columns(block) for block in likely)
         return fields.append(pa.field(OPERATION, pa.string())) if is_stored else fields
 
-    @implements("TL-036", "RDR-012")
     def _check_present(self, file_slice: FileSlice, *, logs: bool) -> None:
-        # A slice of log files alone has lost its base file too, if its log files are missing.
-        needs_logs = logs or file_slice.base_file is None
-        missing = file_slice.missing if needs_logs else file_slice.missing & {file_slice.base_file}
-        if missing:
-            raise missing_data_file(file_slice.path(min(name for name in missing if name)))
+        if (path := file_slice.lost_path(logs=logs)) is not None:
+            raise missing_data_file(path)
 
     def _base_rows(self, file_slice: FileSlice, fields: pa.Schema) -> pa.Table:
         if file_slice.base_file is None:

@@ -29,7 +29,14 @@ from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_col
 from hudi_reference.query.pruning.partition_pruning import partition_values, prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, columns_compared, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
-from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files, timeline_as_of
+from hudi_reference.query.retention import (
+    check_begun,
+    check_not_cleaned,
+    check_retained,
+    check_whole,
+    deleted_files,
+    timeline_as_of,
+)
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
 from hudi_reference.records.keys.fields_of_key import known_fields
@@ -328,6 +335,8 @@ class Table:
             asked = Filter(indexed, reader.schema, logs=logs, computes_values=computes, is_latest=is_latest,
                            may_have=partial(may_have_keys, reader))  # fmt: skip
             slices = list(view.indexes.matching(slices, asked))
+        if not is_latest and any(found.missing for found in slices):
+            check_not_cleaned(self.storage, self.properties, self.timeline, view.timeline, slices, logs=logs)
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
         return Plan(read, slices, names, no_rows.select(names))
