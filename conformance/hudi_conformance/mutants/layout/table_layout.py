@@ -1,12 +1,16 @@
 """Mutants of the folders and files of a table."""
 
 import os
+from datetime import date
+from decimal import Decimal
 from functools import partial
+
+import pyarrow.types as pt
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import tables
 from hudi_reference.query import file_system_view
-from hudi_reference.query.pruning import folder_listing
+from hudi_reference.query.pruning import folder_listing, partition_columns
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.system_calls import SystemCalls
 
@@ -46,3 +50,10 @@ def metadata_folder_read_as_partition(patch: Patch) -> None:
     patch.edit(file_system_view.load_file_groups, "storage.list(skip=META_FOLDER)", "storage.list()")
     patch.edit(folder_listing.list_all, "storage.list(skip=META_FOLDER)", "storage.list()")
     patch.edit(folder_listing.list_partitions, """ and name != f"{META_FOLDER}/\"""", "")
+
+
+@mutant(breaks="LAY-008")
+def folder_names_parsed_leniently(patch: Patch) -> None:
+    """Parses the names of folders as Python parses numbers and dates: with underscores, spaces, and in other forms."""
+    lenient = ((pt.is_integer, int), (pt.is_floating, float), (pt.is_decimal, Decimal), (pt.is_date, date.fromisoformat))
+    patch.set(partition_columns, "_FROM_TEXT", (*lenient, *partition_columns._FROM_TEXT))

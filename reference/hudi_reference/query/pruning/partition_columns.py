@@ -30,11 +30,12 @@ _FIELDS = "hoodie.table.partition.fields"
 #: The form of the texts of values in the names of folders.
 _TRUTH = {"true": True, "false": False}
 _WHOLE = re.compile("-?[0-9]{1,20}")
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?(E-?[0-9]{1,3})?|NaN|-?Infinity")
 
 
 def _restrict_to_form(form: re.Pattern[str], how: Callable[[str], Any]) -> Callable[[str], Any]:
-    """`how`, restricted to texts of the form: Python accepts more texts as numbers than engines write."""
+    """`how`, restricted to texts of the form: Python accepts more texts as numbers and dates than engines write."""
 
     def read(text: str) -> Any:
         if not form.fullmatch(text):
@@ -51,7 +52,7 @@ _FROM_TEXT: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]], ..
     (pt.is_integer, _restrict_to_form(_WHOLE, int)),
     (pt.is_floating, _restrict_to_form(_DECIMAL, float)),
     (pt.is_decimal, _restrict_to_form(_DECIMAL, Decimal)),
-    (pt.is_date, datetime.date.fromisoformat),
+    (pt.is_date, _restrict_to_form(_DATE, datetime.date.fromisoformat)),
 )
 
 
