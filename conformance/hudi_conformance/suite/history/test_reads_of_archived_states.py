@@ -26,7 +26,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_as_of,
     read_snapshot,
 )
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, Type, completion_time
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, Type, completion_time, table_folder
 from hudi_reference.timeline.instants.states import State
 
 NewUri = Callable[[], str]
@@ -48,6 +48,13 @@ def update(engine: Client, uri: str, number: int, city: str = "oslo", **options:
     return engine.write(uri, "upsert", rows, options={**BY_HAND, **options})
 
 
+def uncomplete(uri: str, instant: str) -> None:
+    """Remove the completed file of a clean, as if its process had crashed before."""
+    (file,) = (table_folder(uri) / ".hoodie" / "timeline").glob(f"{instant}_*.clean")
+    file.unlink()
+    (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
+
+
 @PAST
 @pytest.mark.requirements("CLN-003")
 def test_a_savepoint_does_not_answer_for_a_later_archived_write(engine: Client, new_uri: NewUri) -> None:
@@ -63,6 +70,23 @@ def test_a_savepoint_does_not_answer_for_a_later_archived_write(engine: Client, 
         with pytest.raises(ContractError):
             read_as_of(engine, table.uri, instant)
     assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@PAST
+@pytest.mark.requirements("CLN-003", "TL-041")
+def test_a_clean_that_did_not_complete_may_have_deleted_files(engine: Client, new_uri: NewUri) -> None:
+    """CLN-003: a clean has deleted files, and its process crashed before it completed. A read as of an archived write is an
+    error, not an answer without the rows of the deleted files; a read as of a write that no clean concerns is not.
+    """
+    table = create_updated_table(engine, new_uri(), 6)
+    archive_all_but(engine, table.uri, 3, table.instants[2])
+    instant = engine.service(table.uri, "clean", options=keep_commits(2))
+    assert instant is not None
+    uncomplete(table.uri, instant)
+    for earlier in table.instants[1:3]:
+        with pytest.raises(ContractError):
+            read_as_of(engine, table.uri, earlier)
+    assert read_as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
 
 
 #: How the first of two cleans chose its files, and how many writes follow it.
@@ -140,6 +164,27 @@ def test_all_active_writes_may_be_savepointed(engine: Client, new_uri: NewUri) -
     with pytest.raises(ContractError):
         read_as_of(engine, uri, table.instants[-1])
     assert read_as_of(engine, uri, newest[-1]) == rows
+
+
+@PAST
+@pytest.mark.needs("write.insert-overwrite")
+@pytest.mark.requirements("CLN-003", "CLN-008", "TYP-008")
+def test_cleaned_files_of_a_replaced_group_are_not_missing_later(engine: Client, new_uri: NewUri) -> None:
+    """CLN-003: a group was replaced, its files were cleaned, and its writes were archived. States before the replacement are an
+    error; those from it on need no such file.
+    """
+    table = create_updated_table(engine, new_uri(), 1)
+    replacing = engine.write(table.uri, "insert_overwrite", as_arrow([row("a", 3, "new")]), options=BY_HAND)
+    later = {replacing: read_snapshot(engine, table.uri)}
+    for city in ("bergen", "bodo"):
+        instant = update(engine, table.uri, 9, city)
+        later[instant] = read_snapshot(engine, table.uri)
+    assert engine.service(table.uri, "clean", options=keep_versions(1)) is not None
+    archive_all_but(engine, table.uri, len(later), table.instants[-1])
+    for instant in table.instants:
+        with pytest.raises(ContractError):
+            read_as_of(engine, table.uri, instant)
+    assert {instant: read_as_of(engine, table.uri, instant) for instant in later} == later
 
 
 #: After a clean by file versions, whether the savepoint is deleted before archiving.

@@ -1,4 +1,4 @@
-"""File groups of buckets under operations other than upserts: a bulk insert, and a write after a deleted partition.
+"""File groups of buckets under operations other than upserts: a bulk insert, a write after a deleted partition, an overwrite.
 
 The engine under test writes and reads.
 """
@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
@@ -61,3 +62,23 @@ def test_rows_after_a_deleted_partition_are_found(engine: Client, new_uri: Calla
     for step in (FIRST, Step("delete_partition", (row("any", 0, "", "x"),)), LATER):
         model.apply(step.operation, step.rows, engine.write(uri, step.operation, as_arrow(step.rows), options=options))
         expect_rows(engine, uri, model.snapshot(), f"after {step}")
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "log.only-slices", "write.insert-overwrite", "read.as-of")
+@pytest.mark.requirements("TYP-008", "TL-039")
+def test_time_travel_before_a_group_of_a_non_blocking_writer(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-008: writers that do not wait for each other begin file groups with log files. A group that began and was replaced
+    after the time of the query is not missing in the state of that time.
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model, states = program.model(), []
+    began, replacing = (Step(operation, (row("a", 2, operation, "y"),)) for operation in ("upsert", "insert_overwrite"))
+    for step in (FIRST, began, replacing):
+        instant = engine.write(uri, step.operation, as_arrow(step.rows), options=NON_BLOCKING)
+        model.apply(step.operation, step.rows, instant)
+        states.append((instant, sorted((one["id"], one["value"]) for one in model.snapshot())))
+    for instant, expected in states:
+        found = engine.read(uri, Query("as-of", as_of=instant, columns=("id", "value"))).to_pylist()
+        assert sorted((one["id"], one["value"]) for one in found) == expected, f"as of {instant}"

@@ -17,6 +17,8 @@ from hudi_conformance.suite.support.concurrent.pending_writes import (
 from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
 from hudi_conformance.suite.support.tables.stored_blocks import flag_every_second_record
 from hudi_conformance.suite.support.tables.tables_under_services import (
+    instant_files,
+    keep_commits,
     pending_actions,
     read_as_of,
     read_instant_file,
@@ -36,7 +38,7 @@ from hudi_conformance.suite.support.tables.tables_with_logs import (
     base_files_of_instant,
     log_file_names,
 )
-from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_conformance.suite.support.tables.written_tables import data_files, table_folder
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.content import decode_deletes
 from hudi_reference.files.log.reader import read_log_file
@@ -222,6 +224,29 @@ def test_a_log_compaction_after_a_compaction_changes_nothing(engine: Client, new
 
 
 @JOINS
+@COMPACTS
+@pytest.mark.requirements("LCP-001", "SVC-004")
+@pytest.mark.parametrize("state", ["planned", "completed"])
+def test_a_log_compaction_does_not_complete_after_a_later_compaction(engine: Client, new_uri: NewUri, state: str) -> None:
+    """SVC-004: a compaction of the same group was planned after the log compaction, and merges the same blocks. The execution
+    of the log compaction is refused and leaves no plan: some readers would apply its blocks on top of the new base file.
+    """
+    only_engines_of_this_project(engine, "which of the two services is dropped")
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
+    instant, compaction = table.schedule("log-compaction"), table.schedule()
+    if state == "completed":
+        table.run("compaction", phase="execute", instant=compaction)
+    with pytest.raises(ContractError):
+        table.run("log-compaction", phase="execute", instant=instant)
+    assert not [name for name in instant_files(table.uri) if name.startswith(instant)]
+    table.check_rows("after the refused log compaction")
+    if state == "planned":
+        table.run("compaction", phase="execute", instant=compaction)
+        table.check_rows("after the compaction")
+    assert pending_actions(engine, table.uri) == []
+
+
+@JOINS
 @pytest.mark.requirements("LCP-005", "NBC-001")
 def test_writes_during_a_log_compaction_keep_their_order(engine: Client, new_uri: NewUri) -> None:
     """LCP-005: a write that began before the plan and completes between plan and execution, or after it, still wins over older
@@ -339,3 +364,48 @@ def test_a_planned_compaction_stops_no_log_compaction_elsewhere(engine: Client, 
     table.check_rows("joined beside a planned compaction")
     table.run("compaction")
     table.check_rows("compacted")
+
+
+@JOINS
+@COMPACTS
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("LCP-001", "CLN-001", "CLN-005")
+def test_a_planned_log_compaction_stops_no_clean_elsewhere(engine: Client, new_uri: NewUri) -> None:
+    """CLN-005: a log compaction of one file group is planned, and adds no rows. A clean keeps the files of this group, and
+    deletes those of other groups that the writes to be kept do not need.
+    """
+    table = LoggedTable(engine, new_uri()).write(FIRST)
+    for ts in (20, 30):
+        table.write(Step("upsert", (row("a", ts, "later"),)))
+    table.schedule("log-compaction")
+    for ts in (20, 30, 40):
+        table.write(Step("upsert", (row("c", ts, "later", "rio"),)))
+        table.compact()
+    before = data_files(table.uri)
+    assert engine.service(table.uri, "clean", options=keep_commits(1)) is not None
+    deleted = before - data_files(table.uri)
+    assert deleted
+    assert {path.partition("/")[0] for path in deleted} == {"rio"}
+    table.check_rows("cleaned")
+
+
+@JOINS
+@pytest.mark.needs("service.rollback")
+@pytest.mark.requirements("LCP-001", "TL-030")
+def test_a_planned_log_compaction_is_executed_and_not_rolled_back(engine: Client, new_uri: NewUri) -> None:
+    """TL-030: a log compaction that is planned has not failed. A rollback of it is refused and leaves its plan; that of an
+    execution that has begun leaves the plan, too.
+    """
+    only_engines_of_this_project(engine, "whether the plan of a service can be rolled back")
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
+    instant = table.schedule("log-compaction")
+    planned = pending_actions(engine, table.uri)
+    with pytest.raises(ContractError):
+        engine.service(table.uri, "rollback", instant=instant)
+    assert pending_actions(engine, table.uri) == planned
+    (table_folder(table.uri) / ".hoodie" / "timeline" / f"{instant}.logcompaction.inflight").touch()
+    engine.service(table.uri, "rollback", instant=instant)
+    assert pending_actions(engine, table.uri) == planned
+    table.run("log-compaction", phase="execute", instant=instant)
+    assert pending_actions(engine, table.uri) == []
+    table.check_rows("executed")
