@@ -201,6 +201,34 @@ def test_a_write_with_other_merge_settings_is_refused(
     expect_rows(engine, uri, model.snapshot(), f"after a refused write with another {setting}")
 
 
+#: Payload classes that mean what a mode of version 9 means.
+SAME_CLASSES = (
+    ("EVENT_TIME_ORDERING", "DefaultHoodieRecordPayload"),
+    ("EVENT_TIME_ORDERING", "EventTimeAvroPayload"),
+    ("COMMIT_TIME_ORDERING", "OverwriteWithLatestAvroPayload"),
+)
+
+
+@NEEDS
+@BOTH_TYPES
+@pytest.mark.parametrize(("mode", "name"), SAME_CLASSES)
+@pytest.mark.requirements("MRG-045", "MRG-010")
+def test_a_write_may_name_a_class_that_means_the_same(
+    engine: Client, new_uri: Callable[[], str], type: Type, mode: Mode, name: str
+) -> None:
+    """MRG-045: a write whose settings name a payload class that merges as the table does is no write with another payload
+    class: it is merged by the mode of the table.
+    """
+    program = Program(type, mode, True, STEPS[:1], 9)
+    uri, model = new_uri(), program.model()
+    engine.create(uri, program.spec())
+    for rows in (STEPS[0].rows, (row("a", 1, "late"), row("new", 1, "x"))):
+        options = {"hoodie.datasource.write.payload.class": f"{PACKAGE}{name}"} if model.snapshot() else {}
+        engine.write(uri, "upsert", as_arrow(rows), options=options)
+        model.apply("upsert", rows)
+        expect_rows(engine, uri, model.snapshot(), f"after a write with {options}")
+
+
 FIELDS = {"id": "string", "ts": "long", "a": "string", "b": "string", "op": "string"}
 
 

@@ -9,9 +9,17 @@ import pytest
 
 from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
-from hudi_conformance.suite.support.tables.metadata_tables import EVERY_INDEX, WRITES, values_where
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    EVERY_INDEX,
+    LISTED,
+    RECORDS,
+    WRITES,
+    IndexedTable,
+    values_where,
+)
 
 #: Characters that a key can encode wrongly, and one that it cannot.
 LETTERS = ("$", "\\", "a")
@@ -76,3 +84,22 @@ def test_a_key_of_several_fields_is_looked_up(engine: Client, new_uri: NewUri, t
         engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=types), options=dict(EVERY_INDEX))
     for where, values in WHOLE_KEYS[by].items():
         assert values_where(engine, uri, *where, column="value") == values, where
+
+
+@pytest.mark.needs(*WRITES, "copy-on-write", "read.filter", "read.projection")
+@pytest.mark.requirements("BLK-024", "IDX-012")
+def test_keys_longer_than_an_hfile_can_store_are_refused(engine: Client, new_uri: NewUri) -> None:
+    """BLK-024: the length of a key of an HFile is a signed number of two bytes. A row whose record key is longer cannot have an
+    entry in a record index: its write is refused, and leaves an index in which the other keys are found. A key of 32,767
+    bytes is stored.
+    """
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", {**LISTED, **RECORDS})
+    longest, two_bytes = "k" * 32_767, "\N{LATIN SMALL LETTER O WITH STROKE}" * 16_384
+    table.write(Step("upsert", (row("a", 1, "x"), row(longest, 1, "longest"))))
+    for key in ("k" * 32_768, two_bytes):
+        with pytest.raises(ContractError):
+            engine.write(table.uri, "upsert", as_arrow([row(key, 1, "long")]), options=table.settings)
+    table.write(Step("upsert", (row("b", 1, "y"), row("a", 2, "z"))))
+    for key in ("a", "b", longest):
+        assert values_where(engine, table.uri, ("id", "=", key)) == [key], len(key)
+    table.check_rows("after refused writes")

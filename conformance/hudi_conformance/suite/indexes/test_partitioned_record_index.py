@@ -93,6 +93,31 @@ def test_a_value_is_found_beside_a_secondary_index(engine: Client, new_uri: NewU
 
 
 @BOTH_TYPES
+@pytest.mark.needs("service.index", "service.index.named", "read.filter", "read.projection")
+@pytest.mark.requirements("IDX-021", "IDX-030", "IDX-048")
+def test_an_entry_of_two_rows_stays_until_both_have_gone(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-030: rows of two partitions with one key and one value share an entry of a secondary index. It stays valid when one
+    of the rows is updated or deleted, and goes with the other one.
+    """
+    table = IndexedTable(engine, new_uri(), type, settings_of(1, 1), version=9)
+    table.write(Step("upsert", tuple(row(key, 1, "x", city) for key in "ab" for city in ("oslo", "rio"))))
+    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
+    assert engine.service(table.uri, "index", options=settings) is not None
+    steps = (
+        (Step("upsert", (row("a", 2, "y", "rio"),)), {"x": ["a", "b", "b"], "y": ["a"]}),
+        (Step("delete", (row("b", 0, "", "oslo"),)), {"x": ["a", "b"], "y": ["a"]}),
+        (Step("upsert", (row("a", 2, "y"),)), {"x": ["b"], "y": ["a", "a"]}),
+        (Step("delete", (row("b", 0, "", "rio"),)), {"x": [], "y": ["a", "a"]}),
+    )
+    for step, expected in steps:
+        table.write(step)
+        pairs = {f"{value}${key}" for value, keys in expected.items() for key in keys}
+        assert set(table.records("secondary_index_by_value")) == pairs, step
+        for value, keys in expected.items():
+            assert values_where(engine, table.uri, ("value", "=", value)) == keys, (step, value)
+
+
+@BOTH_TYPES
 @pytest.mark.needs("service.rollback", "read.filter", "read.projection")
 @pytest.mark.requirements("IDX-047", "IDX-011", "TL-019")
 def test_a_rolled_back_write_created_the_groups_of_a_partition(engine: Client, new_uri: NewUri, type: Type) -> None:

@@ -100,6 +100,19 @@ def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Call
         engine.read(uri, Query())
 
 
+@pytest.mark.needs(*NEEDS, "read.projection")
+@pytest.mark.requirements("MRG-028")
+@pytest.mark.parametrize(("kind", "value"), [("string", "true"), ("long", 1)])
+def test_only_a_truth_value_marks_a_delete(engine: Client, new_uri: Callable[[], str], kind: str, value: Any) -> None:
+    """MRG-028: a column of another type that has the name of the delete flag marks no row: all rows are stored and returned."""
+    uri, columns = new_uri(), ("ts", "name", "_hoodie_is_deleted")
+    rule = Rule({}, tuple(zip(columns, ("long", "string", kind), strict=True)), mode="EVENT_TIME_ORDERING")
+    states = [{"1": (1, "first", value), "2": (1, "first", value)}, {"1": (2, "second", value), "3": (1, "new", value)}]
+    write_and_read(engine, uri, rule, *(rule.rows(list(rows.items())) for rows in states))
+    found = [tuple(one.values()) for one in engine.read(uri, Query(columns=("id", *columns))).to_pylist()]
+    assert {key: values for key, *values in found} == {key: list(values) for key, values in (states[0] | states[1]).items()}
+
+
 @pytest.mark.needs(*NEEDS, "write.partial-update", "merge.partial-updates")
 @pytest.mark.requirements("LF-045", "API-013")
 @pytest.mark.leaves_damage("it edits the properties")
