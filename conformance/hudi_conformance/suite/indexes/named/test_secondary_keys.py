@@ -1,5 +1,6 @@
 """Keys of secondary indexes, and the file groups that hold them."""
 
+import json
 import re
 import struct
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import connect
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.indexes.named_tables import BY_VALUE, NAMED, SETTINGS, NamedTable
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
@@ -86,6 +88,31 @@ def test_the_hash_of_the_escaped_value_chooses_the_file_group(engine: Client, ne
     for value in {*VALUES, "absent"}:
         wanted = [one["id"] for one in table.model.snapshot() if one["value"] == value]
         assert values_where(engine, table.uri, ("value", "=", value)) == sorted(wanted), repr(value)
+
+
+@NAMED
+@pytest.mark.versions(8)
+@pytest.mark.needs("read.filter", "read.projection")
+@pytest.mark.requirements("IDX-024")
+@pytest.mark.leaves_damage("its index lacks entries")
+@BOTH_TYPES
+def test_an_index_that_lacks_entries_of_moved_rows_is_not_used(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-024: release 1.0.2 loses the entries of records that move to another partition, and stores no version in the
+    definition of an index (ER-168). A filter does not use such an index of a partitioned table. Here it has no entry at all
+    for the values of its column: it was built for another one.
+    """
+    only_engines_of_this_project(engine, "how a reader knows that an index lacks entries")
+    table = NamedTable(engine, new_uri(), type, {**BY_VALUE, f"{METADATA}index.secondary.column": "city"}, version=8)
+    path = table.folder / ".hoodie" / ".index_defs" / "index.json"
+    found = json.loads(path.read_text())
+    (definition,) = (one for name, one in found["indexDefinitions"].items() if name.startswith("secondary_index_"))
+    assert definition.pop("version", None)
+    definition["sourceFields"] = ["value"]
+    path.write_text(json.dumps(found))
+    (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
+    for value in {one["value"] for one in table.model.snapshot()} - {None}:
+        wanted = sorted(one["id"] for one in table.model.snapshot() if one["value"] == value)
+        assert values_where(engine, table.uri, ("value", "=", value)) == wanted, value
 
 
 BY_NUMBER = {"hoodie.index.name": "by_number", f"{METADATA}index.secondary.column": "number"}
