@@ -3,7 +3,7 @@
 import json
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -90,25 +90,41 @@ def test_the_hash_of_the_escaped_value_chooses_the_file_group(engine: Client, ne
         assert values_where(engine, table.uri, ("value", "=", value)) == sorted(wanted), repr(value)
 
 
+def forget_version(table: NamedTable, definition: dict[str, Any]) -> None:
+    """Remove the version of an index: so does 1.0.2, which loses the entries of records that move to another partition."""
+    assert definition.pop("version", None)
+
+
+def create_with_number(table: NamedTable, definition: dict[str, Any]) -> None:
+    """Let the table have been created with numbers in the column: entries of rows of that time have texts of numbers."""
+    path = table.folder / ".hoodie" / "hoodie.properties"
+    text, count = re.subn(r'("name"\\?:"value","type"\\?:\["null",)"string"', r'\1"double"', path.read_text("utf-8"))
+    assert count == 1
+    path.write_text(text, "utf-8")
+    (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
+
+
 @NAMED
 @pytest.mark.versions(8)
 @pytest.mark.needs("read.filter", "read.projection")
 @pytest.mark.requirements("IDX-024")
 @pytest.mark.leaves_damage("its index lacks entries")
 @BOTH_TYPES
-def test_an_index_that_lacks_entries_of_moved_rows_is_not_used(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """IDX-024: release 1.0.2 loses the entries of records that move to another partition, and stores no version in the
-    definition of an index (ER-168). A filter does not use such an index of a partitioned table. Here it has no entry at all
-    for the values of its column: it was built for another one.
+@pytest.mark.parametrize("change", [forget_version, create_with_number])
+def test_an_index_that_may_lack_entries_is_not_used(
+    engine: Client, new_uri: NewUri, type: Type, change: Callable[[NamedTable, dict[str, Any]], None]
+) -> None:
+    """IDX-024: an index may lack entries (ER-168), or have entries with the texts of another type. A filter does not use it.
+    Here it has no entry at all for the values of its column: it was built for another one.
     """
     only_engines_of_this_project(engine, "how a reader knows that an index lacks entries")
     table = NamedTable(engine, new_uri(), type, {**BY_VALUE, f"{METADATA}index.secondary.column": "city"}, version=8)
     path = table.folder / ".hoodie" / ".index_defs" / "index.json"
-    found = json.loads(path.read_text())
+    found = json.loads(path.read_text("utf-8"))
     (definition,) = (one for name, one in found["indexDefinitions"].items() if name.startswith("secondary_index_"))
-    assert definition.pop("version", None)
     definition["sourceFields"] = ["value"]
-    path.write_text(json.dumps(found))
+    change(table, definition)
+    path.write_text(json.dumps(found), "utf-8")
     (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
     for value in {one["value"] for one in table.model.snapshot()} - {None}:
         wanted = sorted(one["id"] for one in table.model.snapshot() if one["value"] == value)
