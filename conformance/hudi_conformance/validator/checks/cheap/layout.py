@@ -162,7 +162,8 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
         if not there:
             yield Finding(
                 "LAY-003", "cosmetic", path,
-                "Engines that list folders instead of using the metadata table do not find the partition.",
+                "Engines that list folders instead of using the metadata table do not find the partition, and Apache Hudi "
+                "leaves its files out of a metadata table that it creates.",
                 "the file, in each folder with data files", "no file",
                 ADD_METAFILES,
             )  # fmt: skip
