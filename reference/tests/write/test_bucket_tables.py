@@ -212,6 +212,17 @@ def test_writers_that_do_not_fit_are_refused_before_any_change(case: str) -> Non
     assert [key for key, _ in names(table)] == list("bcdefgh")
 
 
+def test_partitions_with_numbers_of_their_own_are_refused_as_such() -> None:
+    """A partition has more buckets than the number for the others. More buckets in the settings would not help the writer."""
+    table = made()
+    table.upsert(trips(*(trip(f"k{n}") for n in range(20))))
+    few = {**BUCKETED, "hoodie.bucket.index.num.buckets": "1", "hoodie.bucket.index.partition.expressions": "x,4"}
+    before = contents(table.storage)
+    with pytest.raises(UnsupportedTableFeature, match="numbers of buckets of their own"):
+        opened(table, few).upsert(trips(trip("k1")))
+    assert contents(table.storage) == before
+
+
 @pytest.mark.parametrize("options", [BUCKETED, CONSISTENT], ids=["simple", "consistent"])
 def test_buckets_are_not_clustered(options: dict[str, str]) -> None:
     """LAY-021: a clustering would give the rows random file ids: it is refused before it plans."""

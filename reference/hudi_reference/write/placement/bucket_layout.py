@@ -54,7 +54,7 @@ def check_placement(table: Table, groups: FileGroups) -> None:
     """Raises an error if the settings of the writer would place records elsewhere than the writers of the table did.
 
     Raises UnsupportedTableFeature for a table with a bucket index and a writer without one, Misuse for settings that do not fit
-    the file groups of the table.
+    the file groups of the table. Raises as `check_one_number` does.
     """
     found, index = layout_of(table, groups), Concurrency.from_options(table.options).index
     if found is None:
@@ -68,6 +68,7 @@ def check_placement(table: Table, groups: FileGroups) -> None:
     if wanted is not found:
         raise Misuse("the index of the writer does not fit the file ids", rule="LAY-021", expected=found, found=wanted)
     if index is not None and found is Layout.SIMPLE:
+        check_one_number(table)
         _check_numbers((one.file_id for one in groups.latest_slices), index.buckets)
 
 
