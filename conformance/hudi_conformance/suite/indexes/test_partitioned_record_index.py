@@ -86,8 +86,7 @@ def test_a_value_is_found_beside_a_secondary_index(engine: Client, new_uri: NewU
     of each partition.
     """
     table = write_table(engine, new_uri(), type, 2, 2)
-    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
-    assert engine.service(table.uri, "index", options=settings) is not None
+    table.index_values()
     for value, keys in (("x", ["a", "b"]), ("y", ["a"]), ("z", ["c"])):
         assert values_where(engine, table.uri, ("value", "=", value)) == keys, value
 
@@ -101,8 +100,7 @@ def test_an_entry_of_two_rows_stays_until_both_have_gone(engine: Client, new_uri
     """
     table = IndexedTable(engine, new_uri(), type, settings_of(1, 1), version=9)
     table.write(Step("upsert", tuple(row(key, 1, "x", city) for key in "ab" for city in ("oslo", "rio"))))
-    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
-    assert engine.service(table.uri, "index", options=settings) is not None
+    table.index_values()
     steps = (
         (Step("upsert", (row("a", 2, "y", "rio"),)), {"x": ["a", "b", "b"], "y": ["a"]}),
         (Step("delete", (row("b", 0, "", "oslo"),)), {"x": ["a", "b"], "y": ["a"]}),

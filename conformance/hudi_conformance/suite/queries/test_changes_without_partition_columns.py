@@ -23,6 +23,7 @@ from hudi_conformance.suite.support.tables.written_tables import (
     CAPTURED,
     completion_time,
     replace_in_metadata,
+    replace_size,
     table_folder,
 )
 from hudi_reference import create_table
@@ -71,10 +72,10 @@ def captured_without_cities(uri: str, mode: Mode) -> list[str]:
             before, is_log = path.stat().st_size, path.suffix == ".cdc"
             if is_log:
                 _without_city_in_images(path, instant, mode)
+                replace_in_metadata(uri, instant, f'{path.name}": {before}', f'{path.name}": {path.stat().st_size}')
             else:
                 _without_city_in_base_file(path)
-            start = f'{path.name}": ' if is_log else '"fileSizeInBytes": '
-            replace_in_metadata(uri, instant, f"{start}{before}", f"{start}{path.stat().st_size}")
+                replace_size(uri, path, before)
     _say_that_columns_are_dropped(uri)
     return instants
 
@@ -99,7 +100,7 @@ def without_cities(uri: str, kind: pa.DataType, avro: Any, values: Sequence[Any]
     for path in sorted(table_folder(uri).glob("*/*.parquet")):
         before = path.stat().st_size
         _without_city_in_base_file(path, renamed.get(path.parent.name))
-        replace_in_metadata(uri, instant, f'"fileSizeInBytes": {before}', f'"fileSizeInBytes": {path.stat().st_size}')
+        replace_size(uri, path, before)
     for old, new in renamed.items():
         (table_folder(uri) / old).rename(table_folder(uri) / new)
         for end in ('"', "/"):

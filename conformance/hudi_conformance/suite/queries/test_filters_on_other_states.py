@@ -13,6 +13,7 @@ from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, S
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
+    BY_VALUE,
     CHANGES,
     COMPACTED_AFTER,
     EVERY_INDEX,
@@ -32,7 +33,6 @@ FILTERS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
 NAMED = pytest.mark.needs("service.index", "service.index.named")
 #: Settings of a service that builds bloom filters, and of one that builds a secondary index.
 FILTERS_OF_KEYS = {f"{PREFIX}index.bloom.filter.enable": "true"}
-BY_VALUE = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
 #: Two writes of rows, and two that delete a row and change one.
 EARLIER = (Step("upsert", (row("a", 1, "deleted"), row("b", 1, "stays"))), Step("upsert", (row("c", 1, "first", "rio"),)))
 LATER = (Step("delete", (row("a", 2, "deleted"),)), Step("upsert", (row("c", 2, "second", "rio"),)))

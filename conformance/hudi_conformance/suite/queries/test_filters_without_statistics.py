@@ -18,6 +18,7 @@ from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.column_statistics import STATISTICS
 from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
+    EVERY_AND_NONE,
     EVERY_INDEX,
     INDEXED,
     INSERTS,
@@ -39,9 +40,8 @@ LIMIT = f"{PREFIX}index.column.stats.max.columns.to.index"
 NUMBERS = ("first", "second", "third")
 #: Settings of a writer that adds no rows to files.
 NEW_FILES = {"hoodie.parquet.small.file.limit": "0"}
-SETTINGS: Mapping[str, Mapping[str, str]] = {"every": EVERY_INDEX, "none": {f"{PREFIX}enable": "false"}}
 NULLS = pytest.mark.needs(*WRITES, "read.filter", "read.filter.null", "read.projection")
-INDEXES = pytest.mark.parametrize("indexes", SETTINGS)
+INDEXES = pytest.mark.parametrize("indexes", EVERY_AND_NONE)
 #: Values become null, and null becomes a value again; one of two new keys, which are in one file, has none.
 NO_VALUES = (
     Step("upsert", ({**row("a", 90, ""), "value": None}, {**row("c", 91, "", "rio"), "value": None})),
@@ -214,7 +214,7 @@ def expect_tests(table: IndexedTable, when: str) -> None:
 @pytest.mark.requirements("MRG-015", "MDT-010")
 def test_rows_with_and_without_a_value(engine: Client, new_uri: NewUri, type: Type, indexes: str) -> None:
     """MRG-015: a test for null selects rows after the merge, when values have become null and nulls have become values."""
-    table = IndexedTable(engine, new_uri(), type, SETTINGS[indexes])
+    table = IndexedTable(engine, new_uri(), type, EVERY_AND_NONE[indexes])
     table.write(*INSERTS, *CHANGES)
     expect_tests(table, "without nulls")
     for step in NO_VALUES:
@@ -261,7 +261,7 @@ def test_files_that_are_older_than_the_column(
     rows have null.
     """
     uri = new_uri()
-    _table_with_an_added_column(engine, uri, type, SETTINGS[indexes], later)
+    _table_with_an_added_column(engine, uri, type, EVERY_AND_NONE[indexes], later)
     empty = ["a", "b", *(["c"] if later[0] is None else [])]
     assert values_where(engine, uri, ("more", "is", None)) == empty
     assert values_where(engine, uri, ("more", "is not", None)) == sorted({"c", "d"} - {*empty})
@@ -283,7 +283,7 @@ def test_a_field_of_a_null_struct_is_null(engine: Client, new_uri: NewUri, type:
     places = {"a": {"city": "rio"}, "b": {"city": None}, "c": None}
     rows = [{"id": key, "p": "x", "ts": 1, "place": found} for key, found in places.items()]
     arrow = pa.schema({"id": pa.string(), "p": pa.string(), "ts": pa.int64(), "place": pa.struct({"city": pa.string()})})
-    engine.write(uri, "upsert", pa.Table.from_pylist(rows, arrow), options=dict(SETTINGS["none"]))
+    engine.write(uri, "upsert", pa.Table.from_pylist(rows, arrow), options=dict(EVERY_AND_NONE["none"]))
     assert values_where(engine, uri, ("place.city", "is", None)) == ["b", "c"]
     assert values_where(engine, uri, ("place.city", "is not", None)) == ["a"]
     assert values_where(engine, uri, ("place", "is", None)) == ["c"]

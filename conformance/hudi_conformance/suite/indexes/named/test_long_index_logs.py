@@ -9,6 +9,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
+    BY_VALUE,
     COMPACTED_AFTER,
     INDEXED,
     PREFIX,
@@ -19,7 +20,6 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
 
 #: Settings of indexes by key in which all entries are in one file group.
 ONE_GROUP = {f"{PREFIX}record.index.{name}.filegroup.count": "1" for name in ("min", "max")}
-SECONDARY = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
 #: The length of a long value, whose entry an HFile can just store, and the number of such values.
 LENGTH, VALUES = 32_000, 48
 #: The values around the end of the first MiB.
@@ -45,7 +45,7 @@ def test_a_value_after_long_entries_is_found(engine: Client, new_uri: NewUri, ty
     """
     table = IndexedTable(engine, new_uri(), type, {**INDEXED, **ONE_GROUP})
     table.write(Step("upsert", (row("a", 1, "first"), row("b", 1, "other", "lima"))))
-    assert engine.service(table.uri, "index", options={**INDEXED, **ONE_GROUP, **SECONDARY}) is not None
+    assert engine.service(table.uri, "index", options={**INDEXED, **ONE_GROUP, **BY_VALUE}) is not None
     table.write(Step("upsert", long_rows()), Step("upsert", (row("a", 2, "moved"),)))
     logs = table.metadata_files("secondary_index_by_value/.*.log.*")
     assert sum((table.folder / ".hoodie" / "metadata" / path).stat().st_size for path in logs) > 1 << 20, logs
@@ -66,7 +66,7 @@ def test_each_of_many_long_values_is_found(engine: Client, new_uri: NewUri, dist
     """
     table, rows = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", {**INDEXED, **ONE_GROUP}), long_rows(distance)
     table.write(Step("upsert", (row("a", 1, "first"), row("b", 1, "other", "lima"))))
-    assert engine.service(table.uri, "index", options={**INDEXED, **ONE_GROUP, **SECONDARY}) is not None
+    assert engine.service(table.uri, "index", options={**INDEXED, **ONE_GROUP, **BY_VALUE}) is not None
     table.write(Step("upsert", rows))
     before = len(table.metadata_files(bases := "secondary_index_by_value/*.hfile"))
     for when, options in {"in a log block": {}, "in a base file": {COMPACTED_AFTER: "1"}}.items():

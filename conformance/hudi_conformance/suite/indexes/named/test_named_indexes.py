@@ -14,7 +14,6 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.indexes.named_tables import (
-    BY_VALUE,
     CHANGES,
     NAMED,
     SETTINGS,
@@ -25,6 +24,7 @@ from hudi_conformance.suite.support.indexes.named_tables import (
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
+    BY_VALUE,
     INFLIGHT,
     PREFIX,
     USABLE,

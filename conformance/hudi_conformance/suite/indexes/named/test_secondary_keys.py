@@ -13,11 +13,11 @@ from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
-from hudi_conformance.suite.support.indexes.named_tables import BY_VALUE, NAMED, SETTINGS, NamedTable
+from hudi_conformance.suite.support.indexes.named_tables import NAMED, SETTINGS, NamedTable
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import BY_VALUE, values_where
 from hudi_conformance.suite.support.tables.metadata_tables import PREFIX as METADATA
-from hudi_conformance.suite.support.tables.metadata_tables import values_where
 from hudi_conformance.suite.support.tables.renamed_columns import GROWING
 from hudi_reference import open_table
 from hudi_reference.metadata import secondary_keys

@@ -13,16 +13,15 @@ from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, R
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
+    EVERY_AND_NONE,
     EVERY_INDEX,
     INDEXED,
     INSERTS,
-    PREFIX,
     WRITES,
     IndexedTable,
     values_where,
 )
 
-SETTINGS: Mapping[str, Mapping[str, str]] = {"every": EVERY_INDEX, "none": {f"{PREFIX}enable": "false"}}
 LISTS = pytest.mark.needs(*WRITES, "read.filter", "read.filter.in", "read.projection")
 #: Values move between the ranges of files, one of them becomes null, and one has a comma.
 MOVES = (
@@ -56,13 +55,13 @@ def expect_lists(table: IndexedTable, when: str, columns: Mapping[str, Sequence[
 
 @LISTS
 @BOTH_TYPES
-@pytest.mark.parametrize("indexes", SETTINGS)
+@pytest.mark.parametrize("indexes", EVERY_AND_NONE)
 @pytest.mark.requirements("MRG-015", "MDT-009", "MDT-010", "IDX-012")
 def test_a_list_selects_the_rows_that_equal_a_member(engine: Client, new_uri: NewUri, type: Type, indexes: str) -> None:
     """MRG-015: a null in the list equals nothing, and an empty list selects nothing; record keys, partitions and columns with
     statistics are found after values have moved, with indexes and without.
     """
-    table = IndexedTable(engine, new_uri(), type, SETTINGS[indexes])
+    table = IndexedTable(engine, new_uri(), type, EVERY_AND_NONE[indexes])
     for steps in ((*INSERTS, *CHANGES), MOVES):
         table.write(*steps).check_rows(f"after {steps}")
         expect_lists(table, f"after {steps[-1]}")

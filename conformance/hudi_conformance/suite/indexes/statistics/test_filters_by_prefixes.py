@@ -12,15 +12,13 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
-    EVERY_INDEX,
+    EVERY_AND_NONE,
     INDEXED,
-    PREFIX,
     WRITES,
     IndexedTable,
     values_where,
 )
 
-SETTINGS: Mapping[str, Mapping[str, str]] = {"every": EVERY_INDEX, "none": {f"{PREFIX}enable": "false"}}
 PREFIXES = pytest.mark.needs(*WRITES, "read.filter", "read.filter.prefix", "read.projection")
 #: Texts of one partition that have a prefix in common, texts without it on both sides, and null.
 INSERTS = (
@@ -53,11 +51,11 @@ def expect_prefixes(table: IndexedTable, when: str) -> None:
 
 @PREFIXES
 @BOTH_TYPES
-@pytest.mark.parametrize("indexes", SETTINGS)
+@pytest.mark.parametrize("indexes", EVERY_AND_NONE)
 @pytest.mark.requirements("MDT-010", "MDT-009", "MRG-015")
 def test_a_prefix_selects_the_texts_that_begin_with_it(engine: Client, new_uri: NewUri, type: Type, indexes: str) -> None:
     """MDT-010: a prefix that is below the least value of a file, or of a partition, finds the texts of the file."""
-    table = IndexedTable(engine, new_uri(), type, SETTINGS[indexes])
+    table = IndexedTable(engine, new_uri(), type, EVERY_AND_NONE[indexes])
     for steps in (INSERTS, MOVES):
         table.write(*steps).check_rows(f"after {steps}")
         expect_prefixes(table, f"after {steps[-1]}")
@@ -71,7 +69,6 @@ def test_prefixes_of_a_column_with_a_secondary_index(engine: Client, new_uri: Ne
     """IDX-024: a secondary index finds the records that equal a text; a prefix is not the whole text."""
     table = IndexedTable(engine, new_uri(), type, INDEXED)
     table.write(*INSERTS)
-    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
-    assert engine.service(table.uri, "index", options=settings) is not None
+    table.index_values()
     table.write(*MOVES)
     expect_prefixes(table, "with a secondary index")

@@ -23,7 +23,6 @@ from hudi_reference.storage import LocalStorage
 
 NAMED = pytest.mark.needs(*WRITES, "service.index", "service.index.named")
 SETTINGS = {**LISTED, **RECORDS}
-BY_VALUE = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
 INSERTS = (
     Step("upsert", (row("a", 30, "x"), row("b$", 10, "Y$\\"), row("c", 20, "x", "rio"))),
     Step("insert", (row("d", 20, ""), {**row("e", 5, ""), "value": None})),

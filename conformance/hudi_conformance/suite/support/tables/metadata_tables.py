@@ -46,6 +46,10 @@ EVERY_INDEX: Mapping[str, str] = {
     f"{PREFIX}index.column.stats.enable": "true",
     f"{PREFIX}index.partition.stats.enable": "true",
 }
+#: Settings of two writers, one with all indexes and one without a metadata table: filters have the same rows with both.
+EVERY_AND_NONE: Mapping[str, Mapping[str, str]] = {"every": EVERY_INDEX, "none": {f"{PREFIX}enable": "false"}}
+#: The secondary index of the column `value`.
+BY_VALUE: Mapping[str, str] = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
 USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 
 INSERTS = (
@@ -100,11 +104,14 @@ class IndexedTable(ClusteredTable):
         assert self.engine.service(self.uri, "index", options=settings) is not None
         self.write(Step("upsert", (row("c", 60, "Mixed", "rio"),)))
 
+    def index_values(self) -> None:
+        """Build the secondary index of the column `value`."""
+        assert self.engine.service(self.uri, "index", options=dict(BY_VALUE)) is not None
+
     def write_with_secondary_index(self, *moves: Step) -> None:
         """Write values with the characters that secondary keys escape, build an index of the column, and change rows."""
         self.write(*INSERTS, Step("upsert", (row("u", 1, "$"), row("v", 2, "x$y\\", "lima"), row("w", 3, "x"))))
-        settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
-        assert self.engine.service(self.uri, "index", options=settings) is not None
+        self.index_values()
         self.write(*CHANGES, *moves, Step("upsert", (row("b", 60, "$", "oslo"), row("w", 9, "y"))))
 
     def build_indexes(self, **more: Any) -> str | None:

@@ -71,6 +71,12 @@ def replace_in_metadata(uri: str, instant: str, old: str, new: str) -> None:
     (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
 
 
+def replace_size(uri: str, path: Path, before: int) -> None:
+    """Let the metadata of its write have the present size of a base file that was changed, and had `before` bytes."""
+    instant = path.stem.rpartition("_")[2]
+    replace_in_metadata(uri, instant, f'"fileSizeInBytes": {before}', f'"fileSizeInBytes": {path.stat().st_size}')
+
+
 def data_files(uri: str) -> set[str]:
     """Return paths of base and log files below the base path."""
     home = table_folder(uri)
