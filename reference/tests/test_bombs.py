@@ -149,6 +149,31 @@ def test_values_of_a_parquet_file_are_counted_before_they_are_decoded() -> None:
     assert "HUDI_REFERENCE_LIMIT_FILE_VALUES" in text
 
 
+def repeated_text() -> bytes:
+    """A Parquet file of some kilobytes in which one text of a megabyte is in each of 3,000 rows."""
+    out, places = io.BytesIO(), pa.array([0] * 3000, pa.int32())
+    rows = pa.table({"k": pa.DictionaryArray.from_arrays(places, pa.array(["x" * MIB]))})
+    pq.write_table(rows, out, store_schema=False, dictionary_pagesize_limit=4 * MIB)
+    return out.getvalue()
+
+
+def test_memory_that_is_used_up_is_no_damage() -> None:
+    """BF-002, BLK-028: an undamaged file may need more memory than there is. The error gives no advice to restore the file, or to
+    roll back its write.
+    """
+    storage, known = MemoryStorage(), WrittenFile()
+    storage.put("a.parquet", repeated_text())
+    block = block_with(BlockType.PARQUET_DATA, repeated_text())
+    for read in (
+        lambda: read_parquet(storage, "a.parquet", None, threads=False, known=known),
+        lambda: decode_rows(block),
+    ):
+        text = error_of(read)
+        assert text.startswith("StorageUnavailable: "), text or "no error"
+        assert "ENOMEM" in text
+        assert "ulimit -v" in text
+
+
 def test_object_of_many_bytes_without_content_is_refused(tmp_path: Path) -> None:
     """S3-004: a sparse file of terabytes, as properties and as one block of a log file."""
     storage = LocalStorage(tmp_path)

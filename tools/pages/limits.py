@@ -33,7 +33,8 @@ An adapter that exceeds a limit gets the error of a broken protocol, which names
 NEXT = """
 ## What has no limit
 
-* Bytes of texts that a Parquet file repeats by a dictionary. Run `ulimit -v` for files that you do not trust.
+* Bytes of texts that a Parquet or ORC file repeats by a dictionary. Run `ulimit -v` for files that you do not trust: memory
+  that is used up is a `StorageUnavailable` that names the file, and not damage.
 * The total of all files that a query reads. `read` holds the rows of one file slice and the answer in memory.
 * Depth of JSON: Python's parser refuses about 1,000 levels, which is an error of the file that has them.
 

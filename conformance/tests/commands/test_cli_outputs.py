@@ -54,6 +54,17 @@ def test_a_closed_output_is_one_line_of_error(arguments: list[str]) -> None:
     assert (run.returncode, run.stderr) == (1, "hudi-conformance: standard output is closed\n")
 
 
+def test_used_up_memory_is_one_line_of_error(table: str) -> None:
+    """A command that gets no more memory ends with exit code 1 and one line with the remedy, wherever it happens."""
+    fails = "from hudi_conformance import cli\nfrom hudi_reference.query.table import Table\n"
+    fails += "def fail(*_, **__):\n    bytearray(1 << 62)\nTable.view = fail\ncli.app()"
+    run = subprocess.run([sys.executable, "-c", fails, "read", table], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("hudi-conformance: Cannot allocate memory; ")
+    assert "ulimit -v" in line
+
+
 @pytest.mark.parametrize("format", ["table", "jsonl", "csv", "arrow"])
 def test_a_closed_pipe_ends_the_command(table: str, format: str) -> None:
     """A reader that closes the pipe, as `head -1` does, ends the command without a traceback."""

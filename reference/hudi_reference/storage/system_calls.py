@@ -131,6 +131,9 @@ _FAULTS = {
         (errno.EMFILE, errno.ENFILE),
         _Fault(StorageUnavailable, "nothing was changed; raise the limit of open files (ulimit -n)"),
     ),
+    errno.ENOMEM: _Fault(
+        StorageUnavailable, "read fewer columns or partitions, or let the process have more (ulimit -v)"
+    ),
     **dict.fromkeys(
         (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR),
         _Fault(NameNotStorable, "nothing was changed; use another name for the partition or the file"),
@@ -172,6 +175,8 @@ def fault_of(operation: str, path: str, error: OSError | UnicodeEncodeError) -> 
 
 def check_fault(path: str, error: Exception) -> None:
     """Raise the error of the reference if a library could not read an opened file: then its content need not be damaged."""
+    if isinstance(error, MemoryError):
+        error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
     if isinstance(error, OSError):
         said = re.search(r"\[errno (\d+)\]", str(error), re.IGNORECASE)  # Arrow's ORC reader has the number in the text alone
         number = error.errno or (int(said[1]) if said else 0)

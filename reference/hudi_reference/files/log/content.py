@@ -30,6 +30,7 @@ from hudi_reference.files.log.kryo_deletes import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
 from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum, from_avro, to_avro
+from hudi_reference.storage.system_calls import check_fault
 
 CONTENT_VERSION = 3
 #: Values that are decoded to Python objects at a time: these take more memory than Arrow columns.
@@ -146,6 +147,7 @@ def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
         rows = file.read(columns=chosen, use_threads=False)
         rows.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        check_fault(block.path, error)
         raise _malformed(block, "BLK-028", str(error)) from error
     return rows
 
