@@ -91,7 +91,9 @@ class Commands(TyperGroup):
             except OSError as error:
                 _end_without_output(error)
             except MemoryError:
-                _end_without_output(OSError(errno.ENOMEM, f"{os.strerror(errno.ENOMEM)}; let the process have more (ulimit -v)"))
+                _end_without_output(
+                    OSError(errno.ENOMEM, f"{os.strerror(errno.ENOMEM)}; let the process have more (ulimit -v)")
+                )
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that is called; words of a library in its messages are removed."""

@@ -131,9 +131,7 @@ _FAULTS = {
         (errno.EMFILE, errno.ENFILE),
         _Fault(StorageUnavailable, "nothing was changed; raise the limit of open files (ulimit -n)"),
     ),
-    errno.ENOMEM: _Fault(
-        StorageUnavailable, "read fewer columns or partitions, or let the process have more (ulimit -v)"
-    ),
+    errno.ENOMEM: _Fault(StorageUnavailable, "read fewer columns or partitions, or let the process have more (ulimit -v)"),
     **dict.fromkeys(
         (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR),
         _Fault(NameNotStorable, "nothing was changed; use another name for the partition or the file"),
