@@ -43,8 +43,8 @@ class Ranges:
     def __init__(self, file: pa.NativeFile, path: str) -> None:
         self._file, self._path = file, path
         self.size: int = file.size()
-        #: Whether a range is a view of a mapped file or of bytes, which needs no request.
-        self.is_in_memory = isinstance(file, pa.MemoryMappedFile | pa.BufferReader)
+        #: Whether a range is a view of bytes, which needs no request.
+        self.is_in_memory = isinstance(file, pa.BufferReader)
         #: The last two windows with their offsets: usually one at the beginning of a block and one at its end.
         self._windows: list[tuple[int, memoryview]] = []
 
