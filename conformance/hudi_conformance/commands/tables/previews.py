@@ -29,8 +29,9 @@ from hudi_reference.services.planning.plan_execution import (
     stored_by,
 )
 from hudi_reference.services.rollback.failed_writes import plans_before_clean
+from hudi_reference.services.rollback.records import RollbackPlan
 from hudi_reference.services.rollback.restore import files_of_restore, plan_restore
-from hudi_reference.services.rollback.rollback import RollbackPlan, files_of, find_attempt, plan_rollback, stored_files
+from hudi_reference.services.rollback.rollback import files_of, find_attempt, plan_rollback, stored_files
 from hudi_reference.services.rollback.savepoint import savepoint_files
 from hudi_reference.services.withdrawal import plan_to_withdraw
 

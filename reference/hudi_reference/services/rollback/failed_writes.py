@@ -16,8 +16,8 @@ from hudi_reference.errors import CannotUndo, WriteConflict
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import pending_of
+from hudi_reference.services.rollback.records import RollbackPlan
 from hudi_reference.services.rollback.rollback import (
-    RollbackPlan,
     execute_rollback,
     heartbeats_of,
     pending_target,

@@ -31,14 +31,13 @@ from hudi_reference.services.planning.plan_execution import (
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.plan_check import check_restore_plan
+from hudi_reference.services.rollback.records import RollbackPlan, rollback_record
 from hudi_reference.services.rollback.rollback import (
-    RollbackPlan,
     check_not_savepointed,
     check_own_files,
     files_of,
     forget_action,
     remove_action,
-    rollback_record,
 )
 from hudi_reference.timeline.active import Timeline, completion_order
 from hudi_reference.timeline.instants.instant import Instant

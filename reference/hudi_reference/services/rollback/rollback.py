@@ -12,11 +12,10 @@ the rollback or those after it, and another rollback of the same instant continu
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from hudi_reference.errors import CannotUndo, UnsupportedTableFeature
-from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
@@ -25,15 +24,11 @@ from hudi_reference.services.planning.plan_execution import (
     PLANNED,
     Plan,
     PlanExecution,
-    by_partition,
     carry_out,
     check_no_logs,
     checked_plan,
-    fields_of_plan,
     files_by_instant,
     hold_for_planning,
-    location_in_plan,
-    path_in,
     pending_of,
     rollback_target,
     shares_its_time,
@@ -41,6 +36,7 @@ from hudi_reference.services.planning.plan_execution import (
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.plan_check import check_rollback_plan
+from hudi_reference.services.rollback.records import RollbackPlan, encode_plan, plan_of, rollback_record
 from hudi_reference.timeline.active import Timeline, instants_requested_at
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, State
@@ -49,16 +45,6 @@ from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.heartbeats import Heartbeats, heartbeat_path
 from hudi_reference.write.concurrency.markers import remove_markers
 from hudi_reference.write.preconditions import check_indexes_maintained
-
-
-@dataclass(frozen=True)
-class RollbackPlan:
-    """A plan: the action to roll back, and the paths of its files. `requested` is None before the plan is published."""
-
-    target: str
-    action: str
-    files: tuple[str, ...]
-    requested: str | None = None
 
 
 @implements("TL-019", "TL-020", "TL-029", "SVC-005")
@@ -112,7 +98,7 @@ def withdraw_clustering(table: Table, requested: str) -> None:
         if not any(found.requested == requested for found in pending_of(table.timeline, "clustering")):
             return
         plan = plan_rollback(table, requested)
-        rollback_time = plan.requested or publish("rollback", _plan_record(table, plan))
+        rollback_time = plan.requested or publish("rollback", encode_plan(table, plan))
     execute_rollback(table, rollback_time)
 
 
@@ -123,7 +109,7 @@ def schedule_rollback(table: Table, instant: str, *, failed: bool = False) -> st
     """
     with hold_for_planning(table) as publish:
         plan = plan_rollback(table, instant, failed=failed)
-        return plan.requested or publish("rollback", _plan_record(table, plan))
+        return plan.requested or publish("rollback", encode_plan(table, plan))
 
 
 @implements("TL-030")
@@ -137,7 +123,7 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
     for pending in pending_of(timeline, "rollback"):
         if pending_target(table, pending.requested) == instant:
             plan = checked_plan(RollbackExecution(table, pending.requested))
-            return _with_all_files(table, _plan_of(pending.requested, plan))
+            return _with_all_files(table, plan_of(pending.requested, plan))
     target = next((found for found in timeline.writes if found.requested == instant), None)
     if target is None or (failed and target.state is State.COMPLETED):
         expected = "a pending one" if failed else None
@@ -174,14 +160,14 @@ class RollbackExecution(PlanExecution):
 
     def check_plan(self, plan: Plan) -> None:
         """Raise UnsafePlan if the plan would remove what must stay."""
-        known = _plan_of(self.requested, plan)
+        known = plan_of(self.requested, plan)
         check_rollback_plan(self.table, self.requested, known.target, known.files)
         if (target := _target_of(self.table, known)) is not None:
             check_own_files(self.table, target)
 
     def work(self, plan: Plan) -> Plan:
         """Remove the target and its files."""
-        rollback_plan, started = _with_all_files(self.table, _plan_of(self.requested, plan)), self.table.clock.now()
+        rollback_plan, started = _with_all_files(self.table, plan_of(self.requested, plan)), self.table.clock.now()
         remove_action(self.table, rollback_plan.target, rollback_plan.files)
         return rollback_record(self.table, rollback_plan, self.table.clock.now() - started)
 
@@ -332,47 +318,3 @@ def _check_failed(table: Table, target: Instant) -> None:
 def heartbeats_of(table: Table) -> Heartbeats:
     """The heartbeats of the table's writers, on the assumption that they have the settings of this process."""
     return Heartbeats.from_settings(table.storage, table.clock, Concurrency.from_options(table.options))
-
-
-def _plan_record(table: Table, plan: RollbackPlan) -> dict[str, Any]:
-    requests = [
-        {
-            "partitionPath": split_path(path)[0],
-            "fileId": "",
-            "latestBaseInstant": "",
-            "filesToBeDeleted": [location_in_plan(table, path)],
-            "logBlocksToBeDeleted": {},
-        }
-        for path in plan.files
-    ]
-    target = {"commitTime": plan.target, "action": plan.action}
-    return {"instantToRollback": target, "RollbackRequests": requests, "version": 1}
-
-
-def _plan_of(requested: str, record: Plan) -> RollbackPlan:
-    with fields_of_plan("rollback", requested):
-        target, requests = record["instantToRollback"], record["RollbackRequests"] or ()
-        files = [path_in(request["partitionPath"], file) for request in requests for file in request["filesToBeDeleted"]]
-        return RollbackPlan(target["commitTime"], target["action"], tuple(files), requested)
-
-
-def rollback_record(table: Table, plan: RollbackPlan, milliseconds: int) -> dict[str, Any]:
-    """The metadata of a completed rollback. A restore has one for every write that it rolled back."""
-    return {
-        "startRollbackTime": plan.requested,
-        "timeTakenInMillis": milliseconds,
-        "totalFilesDeleted": len(plan.files),
-        "commitsRollback": [plan.target],
-        "partitionMetadata": {
-            partition: {
-                "partitionPath": partition,
-                "successDeleteFiles": [location_in_plan(table, join_path(partition, name)) for name in names],
-                "failedDeleteFiles": [],
-                "rollbackLogFiles": {},
-                "logFilesFromFailedCommit": {},
-            }
-            for partition, names in by_partition(plan.files).items()
-        },
-        "version": 1,
-        "instantsRollback": [{"commitTime": plan.target, "action": plan.action}],
-    }
