@@ -117,9 +117,11 @@ def plan_incremental(
 
 @implements("TYP-011", "RDR-006")
 def _is_present(window: Window, timeline: Timeline, groups: FileGroups) -> bool:
-    """Whether the present rows are those at the window's end: only table services completed later."""
+    """Whether the present rows are those at the window's end: only table services that keep commit times completed later."""
     later = () if window.end is None else window.after.of(timeline)
-    return all(instant in groups.commits and groups.commits[instant].is_service for instant in later)
+    known = (groups.commits.get(instant) for instant in later)
+    # ER-198: a log compaction of Apache Hudi gives rows its own time, which hides in which window they were written.
+    return all(one is not None and one.is_service and one.operation != "LOG_COMPACT" for one in known)
 
 
 @implements("TYP-009", "RDR-007")
@@ -128,7 +130,9 @@ def _slices(window: Window, timeline: Timeline, groups: FileGroups) -> tuple[Fil
     instants = window.of(timeline)
     if window.begin is None or any(instant not in groups.commits for instant in instants):
         return groups.latest_slices
-    written = {(stat.partition, stat.file_id) for instant in instants for stat in groups.commits[instant].stats}
+    # ER-198: a compaction writes no row of the window, though rows of a log compaction may have its time.
+    commits = (groups.commits[instant] for instant in instants)
+    written = {(stat.partition, stat.file_id) for one in commits if not one.is_compaction for stat in one.stats}
     return tuple(one for one in groups.latest_slices if one.group in written)
 
 

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pytest
 
-from hudi_reference import WritableTable, archive, clean, create_table, open_table, savepoint
+from hudi_reference import WritableTable, archive, clean, create_table, log_compact, open_table, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import InvalidQuery, MissingDataFile, Misuse, UnsupportedTableFeature
 from hudi_reference.ids import SeededIds
@@ -222,3 +222,26 @@ def test_an_unknown_mode_of_logging_is_refused() -> None:
     """A mode that is misspelt is not taken for the default."""
     with pytest.raises(Misuse, match="unknown value"):
         table(**{"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "EVERYTHING"})
+
+
+def test_rows_with_the_time_of_a_log_compaction_are_in_the_windows_of_their_writes() -> None:
+    """ER-198: rows that a log compaction gave its own time are not in its window, nor in that of another write before it."""
+    made = table("MERGE_ON_READ")
+    made.upsert(rows(("a", 1, 1.0), ("b", 1, 1.0)))
+    made.upsert(rows(("a", 2, 2.0)))
+    made.upsert(rows(("b", 3, 3.0)))
+    times = [instant.requested.encode() for instant in made.timeline.commits]
+    requested = log_compact(made, {"hoodie.log.compaction.blocks.threshold": "2"})
+    assert requested is not None
+    (path,) = (one.path for one in made.storage.list("") if one.path.startswith(".") and f"_{requested}.log." in one.path)
+    data = made.storage.get(path)
+    for time in times:
+        data = data.replace(b"\x22" + time, b"\x22" + requested.encode())
+    made.storage.put(path, data)
+    first, second, third, joined = completions(made)
+    assert set(made.snapshot().column("_hoodie_commit_time").to_pylist()) == {requested}
+    assert [ids(made.incremental(*window)) for window in ((first, second), (second, third), (third, joined))] == [
+        ["a"],
+        ["b"],
+        [],
+    ]

@@ -47,7 +47,7 @@ def _location_record(key: str, group: GroupId, instant: str) -> MetadataRecord:
 def _changed_locations(key_in: KeyIn, change: Change) -> Entries:
     """Records that are new or have moved to another group, and those that were removed."""
     commit = change.commit
-    if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
+    if commit is None or commit.is_compaction:
         return Entries()
     old = _locations_of_rows(key_in, change.before, change.views[0], changed_groups(commit))
     new = _locations_of_rows(key_in, change.after, change.views[1], changed_groups(commit))

@@ -53,7 +53,7 @@ def _all_entries(definition: IndexDefinition, table: Table, view: View) -> Itera
 def _changed_entries(definition: IndexDefinition, change: Change) -> Entries:
     """The entries that an action adds and removes: the difference over the file groups that it changes or replaces."""
     commit = change.commit
-    if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
+    if commit is None or commit.is_compaction:
         return Entries()
     record_index = index_definition(change.before.storage, change.before.properties, BuiltIn.RECORD_INDEX)
     # With a partitioned record index a record of another partition may share the entry.

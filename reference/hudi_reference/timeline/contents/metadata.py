@@ -99,6 +99,11 @@ class CommitMetadata:
         return self.operation in SERVICES
 
     @property
+    def is_compaction(self) -> bool:
+        """Whether the action rewrote file groups in place: each has the rows that it had."""
+        return self.operation in ("COMPACT", "LOG_COMPACT")
+
+    @property
     def paths(self) -> frozenset[str]:
         """The paths of all data files that the action wrote, including CDC files."""
         partitions = (self.record.get("partitionToWriteStats") or {}).values()
