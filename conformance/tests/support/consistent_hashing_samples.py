@@ -11,7 +11,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.ids import RandomIds
 from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.storage import MemoryStorage, Storage
-from hudi_reference.write.placement.consistent_buckets import FIRST, FOLDER
+from hudi_reference.write.placement.consistent_buckets import FIRST, FOLDER, folder_of_ranges
 
 RANGES = {
     "hoodie.index.type": "BUCKET",
@@ -20,9 +20,9 @@ RANGES = {
 }
 
 
-def _new(ordering: Sequence[str]) -> Any:
+def _new(ordering: Sequence[str], partition: Sequence[str] = ("city",)) -> Any:
     return t.create_table(
-        "memory:///sample", name="sample", schema=t.SCHEMA, record_key=["id"], partition=["city"], ordering=ordering,
+        "memory:///sample", name="sample", schema=t.SCHEMA, record_key=["id"], partition=partition, ordering=ordering,
         table_type="MERGE_ON_READ", storage=MemoryStorage(), clock=ManualClock(t.START), ids=RandomIds(), options=RANGES,
     )  # fmt: skip
 
@@ -36,12 +36,15 @@ def written(ordering: Sequence[str]) -> Storage:
     return table.storage  # type: ignore[no-any-return]
 
 
-def resized() -> Storage:
-    """The partition south has a range with a random id, as after a split, and north has its first range."""
-    table = _new(())
+def resized(partition: str = "south") -> Storage:
+    """The partition south has a range with a random id, as after a split, and north has its first range.
+
+    With "" the table is not partitioned, and has the range with a random id alone.
+    """
+    table = _new((), ("city",) if partition else ())
     node = {"value": 2**31 - 1, "fileIdPrefix": str(UUID(int=7, version=4)), "tag": "NORMAL"}
-    content = {"version": 0, "partitionPath": "south", "instant": FIRST, "numBuckets": 1, "seqNo": 0, "nodes": [node]}
-    table.storage.put(f"{FOLDER}/south/{FIRST}.hashing_meta", json.dumps(content).encode())
+    content = {"version": 0, "partitionPath": partition, "instant": FIRST, "numBuckets": 1, "seqNo": 0, "nodes": [node]}
+    table.storage.put(f"{folder_of_ranges(partition)}/{FIRST}.hashing_meta", json.dumps(content).encode())
     table.upsert(t.rows(1, 2))
     return table.storage  # type: ignore[no-any-return]
 

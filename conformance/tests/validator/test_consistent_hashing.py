@@ -56,6 +56,12 @@ def test_other_tables_have_no_such_names() -> None:
     assert ("BF-009", "wrong-answers") in severities(table.storage)
 
 
+@pytest.mark.parametrize("partition", ["south", ""])
+def test_resized_ranges_are_found(partition: str) -> None:
+    """LAY-021: the hashing metadata is in the folder of the partition; without partitions it is in no folder below."""
+    assert severities(resized(partition)) == set()
+
+
 def _opened(storage: Storage, buckets: str) -> Any:
     options = {**RANGES, "hoodie.bucket.index.num.buckets": buckets}
     return t.open_table("memory:///sample", storage=storage, clock=ManualClock(t.LATER), ids=RandomIds(), options=options)

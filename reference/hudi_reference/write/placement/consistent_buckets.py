@@ -93,7 +93,8 @@ def has_first_ranges(groups: FileGroups) -> bool:
     return any(is_first_range(one.file_id) and one.replaced_by in (None, *clusterings) for one in groups)
 
 
-def _folder(partition: str) -> str:
+def folder_of_ranges(partition: str) -> str:
+    """The folder of the hashing metadata of a partition."""
     return f"{FOLDER}/{partition}" if partition else FOLDER
 
 
@@ -108,7 +109,7 @@ def load_nodes(storage: Storage, partition: str, timeline: Timeline) -> tuple[No
 
     Raises MalformedMetadata, and UnsupportedTableFeature while buckets are being split or merged.
     """
-    folder = _folder(partition)
+    folder = folder_of_ranges(partition)
     instants = sorted(name.removesuffix(ENDING) for name in storage.names(folder) if name.endswith(ENDING))
     done = [one for one in instants if one == FIRST or timeline.completion_of(one) is not None]
     if not done:
@@ -165,7 +166,7 @@ def store_first(storage: Storage, partition: str, nodes: Iterable[Node]) -> None
     listed = [{"value": node.value, "fileIdPrefix": node.prefix, "tag": "NORMAL"} for node in nodes]
     content |= {"numBuckets": len(listed), "nodes": listed}
     with suppress(ObjectExists):
-        storage.create(f"{_folder(partition)}/{FIRST}{ENDING}", json.dumps(content, indent=2).encode())
+        storage.create(f"{folder_of_ranges(partition)}/{FIRST}{ENDING}", json.dumps(content, indent=2).encode())
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ def _check_first(partition: str, nodes: Iterable[Node], living: set[str]) -> Non
     if foreign:
         raise MalformedTable(
             "the partition has no hashing metadata, and its file groups are not those of the first ranges", rule="LAY-021",
-            path=_folder(partition), expected="the ranges of its file groups", found=f"no range of {min(foreign)}",
+            path=folder_of_ranges(partition), expected="the ranges of its file groups", found=f"no range of {min(foreign)}",
             remedy="restore the hashing metadata, or set the number of buckets with which the partition was first written",
         )  # fmt: skip
 

@@ -19,8 +19,13 @@ from hudi_reference.schema.avro import META_COLUMNS, field_names
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
-from hudi_reference.write.placement.consistent_buckets import ENDING, has_first_ranges, is_first_range, names_a_range
-from hudi_reference.write.placement.consistent_buckets import FOLDER as HASHING_FOLDER
+from hudi_reference.write.placement.consistent_buckets import (
+    ENDING,
+    folder_of_ranges,
+    has_first_ranges,
+    is_first_range,
+    names_a_range,
+)
 
 ADD_METAFILES = "in Spark SQL: call repair_add_partition_meta(table => '...', dry_run => false)"
 #: The functions of expression indexes that Apache Hudi knows (IDX-034).
@@ -301,7 +306,7 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         return
     described = {split_path(path)[0] for path in table.listing.files if path.endswith(ENDING)}
     for partition, ids in sorted(living.items()):
-        folder = join_path(HASHING_FOLDER, partition)
+        folder = folder_of_ranges(partition)
         if not table.scope.wants(partition):
             continue
         tally.looked("LAY-021")
