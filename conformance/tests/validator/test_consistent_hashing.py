@@ -1,7 +1,9 @@
 """Tables with consistent hashing, whose log files have the instants of their slices in their names (ER-163)."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import pytest
 import validated_tables_samples as t
@@ -13,7 +15,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MalformedTable, UnsupportedTableFeature
 from hudi_reference.ids import RandomIds
 from hudi_reference.storage import Storage
-from hudi_reference.write.placement.consistent_buckets import FOLDER
+from hudi_reference.write.placement.consistent_buckets import FIRST, FOLDER
 
 
 def severities(storage: Storage) -> set[tuple[str, str]]:
@@ -114,3 +116,14 @@ def test_lost_key_fields_of_a_table_of_log_files() -> None:
     t.change_properties(storage, {"hoodie.table.recordkey.fields": None})
     found = t.validated(storage, ALL).findings
     assert ("PROP-007", "wrong-answers") in {(one.rule, one.severity) for one in found}
+
+
+def test_ranges_of_a_pending_clustering_are_not_used() -> None:
+    """LAY-021: rows are in the ranges before a clustering that has not completed. Ranges of no known action are a fault."""
+    storage, instant = written(()), "20990101000000000"
+    content = json.loads(storage.get(f"{FOLDER}/south/{FIRST}.hashing_meta"))
+    content["nodes"][0]["fileIdPrefix"] = str(UUID(int=7, version=4))
+    storage.put(f"{FOLDER}/south/{instant}.hashing_meta", json.dumps(content).encode())
+    assert ("LAY-021", "wrong-answers") in {(one.rule, one.severity) for one in t.validated(storage, ALL).findings}
+    storage.put(f".hoodie/timeline/{instant}.clustering.inflight", b"")
+    assert "LAY-021" not in {one.rule for one in t.validated(storage, ALL).findings}

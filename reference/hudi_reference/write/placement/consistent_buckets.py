@@ -104,17 +104,20 @@ def has_hashing_metadata(storage: Storage) -> bool:
 
 
 @implements("LAY-021", "MRG-007")
-def load_nodes(storage: Storage, partition: str, timeline: Timeline) -> tuple[Node, ...] | None:
+def load_nodes(
+    storage: Storage, partition: str, timeline: Timeline, *, beside_pending: bool = False
+) -> tuple[Node, ...] | None:
     """The ranges of a partition; None if it has no metadata.
 
-    Raises MalformedMetadata, and UnsupportedTableFeature while buckets are being split or merged.
+    Raises MalformedMetadata, and UnsupportedTableFeature while buckets are being split or merged. If `beside_pending`, and the
+    clustering is on the timeline, the ranges before it are returned instead.
     """
     folder = folder_of_ranges(partition)
     instants = sorted(name.removesuffix(ENDING) for name in storage.names(folder) if name.endswith(ENDING))
     done = [one for one in instants if one == FIRST or timeline.completion_of(one) is not None]
     if not done:
         return None
-    if instants[-1] != done[-1]:
+    if instants[-1] != done[-1] and not (beside_pending and instants[-1] in timeline.pending_times):
         raise UnsupportedTableFeature(
             "buckets are being split or merged", rule="LAY-021", path=f"{folder}/{instants[-1]}{ENDING}",
             expected="metadata of a completed clustering", remedy="write again when the clustering has completed",

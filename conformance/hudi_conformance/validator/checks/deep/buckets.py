@@ -38,7 +38,7 @@ def placement_of(table: StoredTable, partition: str, slices: Sequence[FileSlice]
         buckets = _number_of_buckets(slices, keys, fields)
         return None if buckets is None else partial(_is_in_bucket, fields, buckets)
     if found is Layout.CONSISTENT:
-        nodes = load_nodes(table.storage, partition, table.timeline)
+        nodes = load_nodes(table.storage, partition, table.timeline, beside_pending=True)
         return None if nodes is None else partial(_is_in_range, fields, nodes)
     return None
 
