@@ -11,9 +11,10 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -23,10 +24,12 @@ sys.path += [str(TESTS / "support"), str(TESTS / "validator")]
 
 import clauses_samples as clauses  # noqa: E402
 import deep_damage_samples as deep  # noqa: E402
+import pytest  # noqa: E402
 import test_clauses  # noqa: E402
 import test_deep_contradictions as contradictions  # noqa: E402
 import test_deep_damage  # noqa: E402
 import test_deep_golden_tables as golden  # noqa: E402
+import test_limited_partitions as partitions  # noqa: E402
 import test_local_folders  # noqa: E402
 import test_sound_tables  # noqa: E402
 import test_unsound_tables  # noqa: E402
@@ -41,14 +44,14 @@ from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
 from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
 from hudi_conformance.validator.checks import written_schemas  # noqa: E402
 from hudi_conformance.validator.checks.deep import files as file_checks  # noqa: E402
-from hudi_conformance.validator.checks.finding import Check  # noqa: E402
+from hudi_conformance.validator.checks.finding import Check, Finding  # noqa: E402
 from hudi_conformance.validator.stored.table import StoredTable  # noqa: E402
 from hudi_conformance.validator.validation import validate  # noqa: E402
 from hudi_reference.errors import HudiError  # noqa: E402
 from hudi_reference.storage import Storage  # noqa: E402
 
-#: What is known of a validated table: rules and severities, or the name of an error.
-Seen = frozenset[tuple[str, str]] | str
+#: What is known of a validated table: the findings, or the name of an error.
+Seen = tuple[Finding, ...] | str
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,64 @@ class Example:
     is_right: Callable[[Seen], bool]
 
     def seen(self) -> Seen:
-        """The rules and severities that are found now."""
+        """What is found now."""
         try:
             found = validate(self.load(), self.checks)
         except Exception as error:
             return type(error).__name__
-        return "broken" if found.broken else frozenset((one.rule, one.severity) for one in found.findings)
+        return "broken" if found.broken else found.findings
+
+
+#: Modules with tests of single tables, and those of them that take long or whose tables are examples already.
+TESTED = (
+    "bounds_of_columns", "clustered_buckets", "consistent_hashing", "damaged_metadata_tables", "filled_columns",
+    "keys_of_bytes", "renamed_columns", "repeated_keys", "seen_writes", "sound_tables", "states_without_findings",
+    "unnamed_files", "upgraded_tables",
+)  # fmt: skip
+_COLLECT = ("--collect-only", "--assert=plain", "-qq", "-m", "not spark and not long")
+_LEFT_OUT = "not golden and not crash and not each_service and not readable_damage"
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A test without fixtures, which is right if it passes."""
+
+    name: str
+    call: Callable[[], object]
+
+    def seen(self) -> Seen:
+        """No findings if the test passes."""
+        try:
+            self.call()
+        except Exception as error:
+            return type(error).__name__
+        return ()
+
+    @staticmethod
+    def is_right(seen: Seen) -> bool:
+        """Whether it passed."""
+        return _is_sound(seen)
+
+
+class _Collector:
+    """A plugin that keeps the tests that were collected."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.items = session.items
+
+
+def tests() -> Iterator[Tested]:
+    """The tests of the modules that need nothing but their parameters."""
+    collector, paths = _Collector(), [str(TESTS / "validator" / f"test_{name}.py") for name in TESTED]
+    with redirect_stdout(StringIO()):
+        pytest.main([*_COLLECT, "-k", _LEFT_OUT, *paths], [collector])
+    for item in collector.items:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if set(item.fixturenames) == set(parameters):
+            yield Tested(item.name, partial(item.function, **parameters))
 
 
 def _in_memory(name: str, storage: Storage, checks: tuple[Check, ...], is_right: Callable[[Seen], bool]) -> Example:
@@ -74,16 +129,27 @@ def _in_memory(name: str, storage: Storage, checks: tuple[Check, ...], is_right:
 
 
 def _rules(seen: Seen) -> set[str]:
-    return set() if isinstance(seen, str) else {rule for rule, _ in seen}
+    return set() if isinstance(seen, str) else {one.rule for one in seen}
 
 
-def examples(scratch: Path) -> Iterator[Example]:
+def _pairs(seen: Seen) -> frozenset[tuple[str, str]] | str:
+    """The rules with the severities, or the name of the error."""
+    return seen if isinstance(seen, str) else frozenset((one.rule, one.severity) for one in seen)
+
+
+def _is_sound(seen: Seen) -> bool:
+    return seen == ()
+
+
+def examples(scratch: Path) -> Iterator[Example | Tested]:
     """The damaged tables of the tests with the findings that these expect, and sound ones."""
     for make in (*test_sound_tables.PROGRAMS.values(), *test_deep_damage.SOUND):
-        yield _in_memory(f"sound {getattr(make, '__name__', make)}", make(), ALL, lambda seen: seen == frozenset())
+        yield _in_memory(f"sound {getattr(make, '__name__', make)}", make(), ALL, _is_sound)
     for one in test_unsound_tables.DAMAGES:
         storage = one.make()
         one.edit(storage)
+        own = (test_unsound_tables.BY_NAME[one.check],)
+        yield _in_memory(f"{one.name}: its check", storage, own, partial(_has_damage, one))
         yield _in_memory(one.name, storage, CHEAP, partial(_is_damage, one))
     for case in test_deep_damage.DAMAGES:
         storage = case.make()
@@ -98,22 +164,32 @@ def examples(scratch: Path) -> Iterator[Example]:
     yield from _of_compatibility()
     yield from _of_schemas()
     yield from _of_clauses()
+    yield from _of_partitions()
     yield from _of_folders(scratch)
+    yield from tests()
+
+
+def _has_damage(damage: Damage, seen: Seen) -> bool:
+    return not isinstance(seen, str) and damage.is_found(seen) and damage.is_no_worse(seen)
 
 
 def _is_damage(damage: Damage, seen: Seen) -> bool:
-    is_found = damage.rule in _rules(seen) if damage.severity is None else _has_one({(damage.rule, damage.severity)}, seen)
-    return is_found and all(damage.explains(*one) for one in seen if not isinstance(seen, str))
+    return not isinstance(seen, str) and all(damage.explains(one.rule, one.severity) for one in seen)
 
 
 def _is_exactly(expected: frozenset[tuple[str, str]] | set[tuple[str, str]], seen: Seen) -> bool:
-    return not isinstance(seen, str) and test_deep_damage.d.without_statistics(seen, expected) == expected
+    found = _pairs(seen)
+    return not isinstance(found, str) and test_deep_damage.d.without_statistics(found, expected) == expected
+
+
+def _is_like(expected: Seen, seen: Seen) -> bool:
+    return _pairs(seen) == _pairs(expected)
 
 
 def _of_contradictions() -> Iterator[Example]:
     """Tables whose rows, or entries of indexes, contradict other files, and the sound ones."""
     for make in (contradictions.log_compacted, contradictions.clustered, contradictions.capturing, contradictions.by_keys):
-        yield _in_memory(f"sound {make.__name__}", make(), golden.DEEP, lambda seen: seen == frozenset())
+        yield _in_memory(f"sound {make.__name__}", make(), golden.DEEP, _is_sound)
     for name, (make, edit, expected) in contradictions.DAMAGES.items():
         storage = make()
         contradictions.damage(storage, edit)
@@ -126,7 +202,7 @@ def _of_golden_tables() -> Iterator[Example]:
         storage = clauses.copied(table)
         seen = Example("", partial(clauses.stored, storage), golden.DEEP, bool).seen()
         name = f"golden {table.parts[-2]}"
-        yield _in_memory(name, storage, golden.DEEP, lambda found, right=seen: found == right)  # type: ignore[misc]
+        yield _in_memory(name, storage, golden.DEEP, partial(_is_like, seen))
 
 
 def _of_compatibility() -> Iterator[Example]:
@@ -135,7 +211,7 @@ def _of_compatibility() -> Iterator[Example]:
         if case.parent.name == "compatibility":
             storage = clauses.copied(case / "table")
             seen = Example("", partial(clauses.stored, storage), CHEAP, bool).seen()
-            yield _in_memory(f"golden {case.name}", storage, CHEAP, lambda found, right=seen: found == right)  # type: ignore[misc]
+            yield _in_memory(f"golden {case.name}", storage, CHEAP, partial(_is_like, seen))
 
 
 def _of_folders(scratch: Path) -> Iterator[Example]:
@@ -145,7 +221,14 @@ def _of_folders(scratch: Path) -> Iterator[Example]:
         folder = test_local_folders.write_folder(scratch / str(number))
         edit(folder)
         load = partial(test_local_folders.load_later, folder, hours * test_local_folders.HOUR)
-        yield Example(name, load, CHEAP, partial(_has_one, expected) if expected else lambda seen: seen == frozenset())
+        yield Example(name, load, CHEAP, partial(_has_one, expected) if expected else _is_sound)
+
+
+def _of_partitions() -> Iterator[Example]:
+    """Damages of one partition, which are found in it alone."""
+    for name, storage, rule in partitions.damaged():
+        yield Example(name, partial(partitions.load, storage, "south"), ALL, lambda seen, r=rule: r in _rules(seen))  # type: ignore[misc]
+        yield Example(f"not {name}", partial(partitions.load, storage, "north"), ALL, _is_sound)
 
 
 def _of_schemas() -> Iterator[Example]:
@@ -154,7 +237,7 @@ def _of_schemas() -> Iterator[Example]:
     for make, change in (*sound, (schemas.with_ids, schemas.typed("size", "boolean"))):
         storage = make()
         schemas.change_schema(storage, change)
-        yield _in_memory("wider schema", storage, schemas.CHECKS, lambda seen: seen == frozenset())
+        yield _in_memory("wider schema", storage, schemas.CHECKS, _is_sound)
     storage = schemas.written("MERGE_ON_READ")
     schemas.change_schema(storage, lambda fields: fields.pop("size"))
     yield _in_memory("a column of blocks", storage, schemas.CHECKS, partial(_has_one, {("LF-038", "wrong-answers")}))
@@ -165,7 +248,8 @@ def _of_schemas() -> Iterator[Example]:
 
 
 def _has_one(wanted: set[tuple[str, str]], seen: Seen) -> bool:
-    return not isinstance(seen, str) and bool(seen & wanted)
+    found = _pairs(seen)
+    return not isinstance(found, str) and bool(found & wanted)
 
 
 def _of_clauses() -> Iterator[Example]:
@@ -281,7 +365,7 @@ def _defined(module: ModuleType) -> Iterator[FunctionType]:
                     yield function
 
 
-def lines_of(example: Example, files: frozenset[str]) -> tuple[Seen, set[tuple[str, int]]]:
+def lines_of(example: Example | Tested, files: frozenset[str]) -> tuple[Seen, set[tuple[str, int]]]:
     """What is seen of an example, and the lines of these files that its validation executes."""
     found: set[tuple[str, int]] = set()
 
@@ -300,9 +384,9 @@ def lines_of(example: Example, files: frozenset[str]) -> tuple[Seen, set[tuple[s
         sys.settrace(before)
 
 
-def examples_by_line(scratch: Path, files: frozenset[str]) -> Mapping[tuple[str, int], list[Example]]:
+def examples_by_line(scratch: Path, files: frozenset[str]) -> Mapping[tuple[str, int], list[Example | Tested]]:
     """The examples whose validation executes each line of these files. Raises HudiError for one that is wrong by itself."""
-    found: dict[tuple[str, int], list[Example]] = defaultdict(list)
+    found: dict[tuple[str, int], list[Example | Tested]] = defaultdict(list)
     for example in examples(scratch):
         seen, lines = lines_of(example, files)
         if not example.is_right(seen):
@@ -312,7 +396,7 @@ def examples_by_line(scratch: Path, files: frozenset[str]) -> Mapping[tuple[str,
     return found
 
 
-def noticed_by(mutant: Mutant, known: Sequence[Example]) -> Example | None:
+def noticed_by(mutant: Mutant, known: Sequence[Example | Tested]) -> Example | Tested | None:
     """The first of these examples whose findings become wrong."""
     with applied(mutant):
         return next((example for example in known if not example.is_right(example.seen())), None)

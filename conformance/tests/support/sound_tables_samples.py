@@ -7,7 +7,7 @@ import deep_damage_samples as d
 import validated_tables_samples as t
 from consistent_hashing_samples import RANGES, written
 
-from hudi_reference import cluster, compact, open_table
+from hudi_reference import cluster, compact, open_table, rollback, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.services.compaction.compaction import schedule_compaction
@@ -131,7 +131,30 @@ def written_to_both_buckets() -> Storage:
     return storage
 
 
+def _savepoint_of_a_later_log_file() -> Storage:
+    """Savepoints of Apache Hudi name log files of later writes, too, which a rollback of those deletes."""
+    storage = t.merge_on_read()
+    *_, kept, later = [one.requested for one in t.reopened(storage).timeline.commits]
+    savepoint(t.reopened(storage), kept)
+    folder, name = split_path(t.log_files(storage)[-1])
+    t.change_record(
+        storage, t.completed(storage, "savepoint"),
+        lambda record: record["partitionMetadata"][folder]["savepointDataFile"].append(name),
+    )  # fmt: skip
+    rollback(t.reopened(storage), later)
+    return storage
+
+
+def _capturing(table_type: str) -> Storage:
+    """Captured changes are in log files with columns of their own."""
+    cdc = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
+    return t.changed(table_type, **cdc)
+
+
 SOUND_TABLES = {
+    "captured changes": lambda: _capturing("COPY_ON_WRITE"),
+    "captured changes in log files": lambda: _capturing("MERGE_ON_READ"),
+    "a savepoint of a log file that was rolled back": _savepoint_of_a_later_log_file,
     "a write to the buckets of a clustering": written_to_both_buckets,
     "a write that completed during an overwrite": _written_during_an_overwrite,
     "a compaction that completed after an overwrite": _compacted_after_an_overwrite,

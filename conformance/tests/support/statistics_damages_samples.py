@@ -60,7 +60,7 @@ def _without_checksum(storage: Storage) -> None:
 
 STATISTICS_DAMAGES = (
     Damage("an entry of another partition", "statistics.entries", "LAY-018", t.copy_on_write,
-           _in_entry("commit", lambda stat: stat.update(partitionPath="elsewhere"))),
+           _in_entry("commit", lambda stat: stat.update(partitionPath="elsewhere")), severity="wrong-answers"),
     Damage("a file twice", "statistics.entries", "TL-005", t.copy_on_write, _name_twice),
     Damage("no write of the earlier file", "statistics.entries", "TL-005", t.copy_on_write,
            _in_entry("commit", lambda stat: stat.update(prevCommit="null"))),
@@ -82,7 +82,7 @@ STATISTICS_DAMAGES = (
     Damage("a clean of a live file", "owners.data-files", "CLN-001", t.cleaned, _clean_the_latest, ("TL-014", "TL-035")),
     Damage("a version file that lags behind", "history.later-manifests", "LSM-007", t.archived, _lag_behind,
            ("ARC-004", "OCC-008", "RDR-008")),
-    Damage("no checksum", "properties.checksum", "PROP-011", t.copy_on_write, _without_checksum),
+    Damage("no checksum", "properties.checksum", "PROP-011", t.copy_on_write, _without_checksum, severity="cosmetic"),
     Damage("a metadata table that no property lists", "metadata.left-over-indexes", "PROP-013", t.with_metadata_table,
            lambda s: t.change_properties(s, {"hoodie.table.metadata.partitions": None})),
 )  # fmt: skip

@@ -322,7 +322,7 @@ HISTORY = (
            _rename_level_file("20991231000000000", "20991231000000001"), ("LSM-015",)),
     Damage("unreadable metadata", "history.contents", "LSM-020", t.archived, edit_history(_junk_metadata)),
     Damage("archived twice", "history.no-action-twice", "ARC-002", t.archived,
-           edit_history(lambda rows: pa.concat_tables([rows, rows.slice(len(rows) - 1)]))),
+           edit_history(lambda rows: pa.concat_tables([rows, rows.slice(len(rows) - 1)])), severity="cosmetic"),
     Damage("other completion when active", "history.no-action-twice", "ARC-002", t.archived, _active_again),
     Damage("rows in no order", "history.order", "LSM-022", t.archived,
            edit_history(lambda rows: rows.take(list(reversed(range(len(rows))))))),

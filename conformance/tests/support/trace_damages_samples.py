@@ -184,7 +184,7 @@ TRACE_DAMAGES = (
            ("TT-005",)),
     Damage("a write that completed during a clustering", "traces.replaced-groups", "OCC-016", t.clustered,
            lambda storage: complete_during(storage, "replacecommit")),
-    Damage("a log file of new buckets without their slice", "log-files.names", "LF-004", written_to_both_buckets, _forget_slices),
+    Damage("a log file of new buckets without their slice", "log-files.names", "LF-004", written_to_both_buckets, _forget_slices, severity="cosmetic"),
     Damage("a lost write", "traces.known-parents", "OCC-008", t.copy_on_write, _lose_write("commit", 1), ("RDR-008",)),
     Damage("a lost write before a compaction", "traces.known-parents", "OCC-008", t.compacted, _lose_write("deltacommit", 0),
            ("RDR-008", "ARC-002")),

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 import pytest
 import timeline_damages_samples
 import validated_tables_samples as t
+from block_damages_samples import SOUND_BLOCKS
+from history_damages_samples import SOUND_HISTORIES
 from sound_tables_samples import SOUND_TABLES
 
 from hudi_conformance.cases.schema import fixtures_root
@@ -112,6 +114,8 @@ PROGRAMS = {
     "pending clustering": lambda: t.with_plan("clustering"),
     "pending clean": lambda: t.with_plan("clean"),
     **SOUND_TABLES,
+    **SOUND_BLOCKS,
+    **SOUND_HISTORIES,
 }
 
 

@@ -4,10 +4,13 @@ from functools import partial
 
 import pytest
 import validated_tables_samples as tables
+from block_damages_samples import BLOCK_DAMAGES
 from contradiction_damages_samples import CONTRADICTION_DAMAGES
 from damages_samples import Damage
 from file_damages_samples import FILE_DAMAGES
+from history_damages_samples import HISTORY_DAMAGES
 from plans_damages_samples import PLANS_DAMAGES
+from removal_damages_samples import REMOVAL_DAMAGES
 from repeated_damages_samples import REPEATED_DAMAGES
 from settings_damages_samples import SETTINGS_DAMAGES
 from statistics_damages_samples import STATISTICS_DAMAGES
@@ -21,7 +24,8 @@ from hudi_conformance.validator.checks.finding import Check
 
 DAMAGES = (
     *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
-    *REPEATED_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES,
+    *REPEATED_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES, *REMOVAL_DAMAGES,
+    *BLOCK_DAMAGES, *HISTORY_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
 #: Checks of what only a local folder has; `test_local_folders` and `test_unlisted_folders` have their damages.
@@ -34,7 +38,9 @@ def test_a_damage_is_found_with_its_rule_alone(damage: Damage):
     storage = damage.make()
     assert validated(storage, CHEAP).findings == ()
     damage.edit(storage)
-    assert damage.is_found(validated(storage, (BY_NAME[damage.check],)).findings)
+    own = validated(storage, (BY_NAME[damage.check],)).findings
+    assert damage.is_found(own)
+    assert damage.is_no_worse(own)
     assert not [one for one in validated(storage, CHEAP).findings if not damage.explains(one.rule, one.severity)]
 
 

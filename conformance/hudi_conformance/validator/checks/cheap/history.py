@@ -101,20 +101,39 @@ def _manifests(table: StoredTable) -> Iterator[int]:
 
 
 def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """Level files that no manifest lists take space. Readers with an older manifest may still need those that it lists."""
+    """LSM-010, LSM-012: a level file that the manifest does not list has no action that is needed.
+
+    Readers with an older manifest may still need those that it lists. Without a listed file, its writes are lost.
+    """
     history = table.history
-    if table.properties.is_legacy or history.manifest is None or not history.manifest.number:
+    if table.properties.is_legacy or history.manifest is None:
         return
-    listed = _listed_by_any(table)
+    listed, valid = _listed_by_any(table), {file.name for file in history.manifest.files}
     for path, info in table.listing.files.items():
         folder, name = split_path(path)
-        if folder != history.folder or parse_level_file_name(name) is None:
+        parts = parse_level_file_name(name)
+        if folder != history.folder or name in valid or parts is None:
             continue
-        tally.looked("LSM-012")
-        if name not in listed:
+        tally.looked("LSM-010", "LSM-012")
+        if lost := _lost_with(table, LevelFile(name, info.size, *parts)):
+            yield Finding("LSM-010", "wrong-answers", path, _LOST, f"a manifest that lists the file of {lost[0]}",
+                          f"no such entry in manifest_{history.manifest.number}", RESTORE)  # fmt: skip
+        elif name not in listed:
             yield Finding("LSM-012", "lost-space", path, "No reader reads the file.", "a file that a manifest lists",
                           f"{info.size} bytes of an archiver that crashed", "delete the file; its actions are still active, "
                           "or in another file")  # fmt: skip
+
+
+def _lost_with(table: StoredTable, file: LevelFile) -> list[str]:
+    """The actions of an unlisted level file that are neither active nor in a listed one, and whose data files are there."""
+    known = {one.identity for one in (*table.timeline.instants, *table.history.instants)}
+    written = {one.name.instant for one in table.data_files.values()}
+    try:
+        actions = read_level_file(table.storage, table.history.folder, file, ())
+    except (HudiError, FileNotFoundError):
+        return []
+    lost = (one.instant for one in actions if one.instant.identity not in known and one.instant.requested in written)
+    return sorted(one.file_name for one in lost)
 
 
 def _listed_by_any(table: StoredTable) -> set[str]:
@@ -315,7 +334,7 @@ CHECKS = (
                                "LSM-017", "LSM-018", "LSM-019", "COMPAT-003"), "cheap", _readable),
     Check("history.version-file", ("LSM-007",), "cheap", _version_file),
     Check("history.later-manifests", ("LSM-007",), "cheap", _later_manifests),
-    Check("history.unlisted-files", ("LSM-012",), "cheap", _unlisted),
+    Check("history.unlisted-files", ("LSM-010", "LSM-012"), "cheap", _unlisted),
     Check("history.file-names", ("LSM-014", "LSM-015"), "cheap", _file_names),
     Check("history.contents", ("LSM-020", "LSM-021"), "cheap", _contents),
     Check("history.rows", ("LSM-018", "LSM-019", "LSM-020", "LSM-021", "TL-004"), "cheap", _rows),

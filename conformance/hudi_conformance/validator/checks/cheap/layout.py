@@ -307,8 +307,6 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
     described = {split_path(path)[0] for path in table.listing.files if path.endswith(ENDING)}
     for partition, ids in sorted(living.items()):
         folder = folder_of_ranges(partition)
-        if not table.scope.wants(partition):
-            continue
         tally.looked("LAY-021")
         if folder in described:
             continue

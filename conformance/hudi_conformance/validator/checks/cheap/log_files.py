@@ -95,8 +95,6 @@ def _arrow_schema(text: str) -> pa.Schema:
 
 def _pending(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
     """TL-030: no block is of a write that crashed. From version 8 on such a write has files of its own, which have no owner."""
-    if not table.properties.is_legacy:
-        return
     pending: dict[str, Instant] = table.once(
         "pending writes", lambda: {one.requested: one for one in table.timeline.pending if ACTIONS[one.action].writes}
     )
@@ -186,9 +184,7 @@ def _written_groups(table: StoredTable) -> dict[str, set[GroupId]]:
 
 
 def _headers(block: Block, tally: Tally) -> Iterator[Finding]:
-    """The headers that readers need, by the type of the block. Blocks of version 0 have none."""
-    if not block.version:
-        return
+    """The headers that readers need, by the type of the block. Blocks of version 0 have none, so that readers refuse them."""
     tally.looked("LF-035")
     if not block.instant:
         yield _header(block, "LF-035", "the header INSTANT_TIME", "no instant", _REFUSED)

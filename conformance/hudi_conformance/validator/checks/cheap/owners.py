@@ -162,9 +162,7 @@ def _orphan(table: StoredTable, orphan: _Orphan) -> Finding:
 
 
 def _ids(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """A file id belongs to one partition."""
-    if table.is_metadata_table:
-        return  # a file id is the name of its partition with a number
+    """A file id belongs to one partition. In a metadata table it is the name of its partition with a number."""
     places: dict[str, set[str]] = defaultdict(set)
     for one in table.groups.latest_slices:
         places[one.file_id].add(one.partition)
@@ -235,7 +233,7 @@ CHECKS = (
         "cheap",
         _owners,
     ),
-    Check("owners.file-ids", ("LAY-020",), "cheap", _ids),
+    Check("owners.file-ids", ("LAY-020",), "cheap", _ids, tables="data"),
     Check("leftovers.markers", ("OCC-027",), "cheap", _markers),
     Check("leftovers.heartbeats", ("OCC-027",), "cheap", _heartbeats),
     Check("leftovers.temporary-files", ("LAY-017",), "cheap", _temporary_files),

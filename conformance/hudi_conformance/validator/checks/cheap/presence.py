@@ -8,6 +8,7 @@ from hudi_conformance.validator.checks.finding import Check, Finding, Severity, 
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
 
@@ -156,8 +157,9 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         for group in table.owned:
             tally.looked("TL-021")
             last = next((one for one in group.slices if one.base_instant <= instant.requested), None)
-            path = last.path(last.base_file) if last is not None and last.base_file and group.replaced_by is None else None
-            if path is not None and path in table.listing.files and path not in named and _is_older(table, path, done, until):
+            path = last.path(last.base_file) if last is not None and last.base_file and group.replaced_by is None else ""
+            file = table.data_files.get(path)
+            if file is not None and path not in named and done.get(file.name.instant, END_OF_TIME) <= until:
                 yield Finding(
                     "TL-021", "cosmetic", path,
                     "A clean may delete the file; time travel to the savepoint, and a restore to it, then lack rows.",
@@ -165,13 +167,6 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                     f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}, then savepoint again",
                     key=instant.requested,
                 )  # fmt: skip
-
-
-def _is_older(table: StoredTable, path: str, done: Mapping[str, str], until: str) -> bool:
-    """Whether the write of a file completed at that time or before. `done` are the completion times by requested time."""
-    name = table.name_of(path)
-    written = "" if name is None else done.get(name.instant)
-    return written is not None and written <= until
 
 
 def _two_in_a_slice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
