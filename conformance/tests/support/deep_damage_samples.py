@@ -135,13 +135,18 @@ def bucketed() -> Storage:
     return table.storage  # type: ignore[no-any-return]
 
 
-def indexed(table_type: str = "COPY_ON_WRITE") -> Storage:
+def indexed(table_type: str = "COPY_ON_WRITE", **given: Any) -> Storage:
     """A table with every kind of index."""
-    table = _written(table_type, INDEXED)
+    table = _written(table_type, INDEXED, **given)
     create_index(_reopened(table, INDEXED), "by_city", "city")
     create_index(_reopened(table, INDEXED), "by_lower", "city", using="column_stats", function="lower")
     _reopened(table, INDEXED).upsert(rows(*range(6), ts=3, fare=70))
     return table.storage  # type: ignore[no-any-return]
+
+
+def indexed_of_version_9() -> Storage:
+    """A table of version 9, whose secondary index places an entry by the hash of its value."""
+    return indexed(version=9)
 
 
 def with_filters_of_an_expression() -> Storage:
@@ -306,6 +311,13 @@ def change_index(storage: Storage, index: str, added: Sequence[MetadataRecord] =
     slices = _slices_of(storage, index)
     for group, part in Entries(added, removed).in_groups(IndexGroups.from_ids(slices)).items():
         _append_entries(storage, index, slices[group], part)
+
+
+def lose_entry(storage: Storage, index: str) -> None:
+    """Remove the entry of the first key, in whichever file group of the index it is."""
+    key = min(entries_of(storage, index))
+    for one in _slices_of(storage, index).values():
+        _append_entries(storage, index, one, Entries(removed=[key]))
 
 
 def copy_to_other_group(storage: Storage, index: str) -> None:

@@ -321,6 +321,7 @@ DAMAGES = (
     damage("statistics of a log missing", d.indexed_merge_on_read, _without_statistics_of_a_log, "MDT-001", severity=COSMETIC),
     damage("a pair missing", d.indexed_merge_on_read,
            lambda s: d.change_index(s, "secondary_index_by_city", removed=[_first_key(s, "secondary_index_by_city")]), "IDX-024"),
+    damage("a pair missing in version 9", d.indexed_of_version_9, lambda s: d.lose_entry(s, "secondary_index_by_city"), "IDX-024"),
     damage("a pair of no row", d.indexed,
            lambda s: d.change_index(s, "secondary_index_by_city", [MetadataRecord("None$k00", SecondaryEntry())]), "IDX-024",
            severity=COSMETIC),
@@ -328,7 +329,7 @@ DAMAGES = (
 
 SOUND = (
     d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.hfiles, d.bucketed, d.indexed,
-    d.indexed_merge_on_read, d.with_filters_of_an_expression,
+    d.indexed_merge_on_read, d.indexed_of_version_9, d.with_filters_of_an_expression,
 )  # fmt: skip
 
 

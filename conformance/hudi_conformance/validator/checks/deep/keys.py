@@ -78,20 +78,21 @@ def examine_keys(table: StoredTable, share: Share, tally: Tally) -> Iterator[Fin
         yield from _duplicates(opened, share, whole)
         if share.number == 0:
             yield from _shared_buckets(table, share)
-            try:
-                placement = placement_of(table, share.partition, share.slices, whole)
-            except HudiError as error:
-                yield finding_of(error, "wrong-answers", _NO_BUCKETS, rule="LAY-021", path=share.partition)
-                return
-            if placement is not None:
-                yield from _misplaced(share, placement, whole, tally)
+        try:
+            placement = placement_of(table, share.partition, share.slices, whole)
+        except HudiError as error:
+            yield finding_of(error, "wrong-answers", _NO_BUCKETS, rule="LAY-021", path=share.partition)
+            return
+        if placement is not None:
+            yield from _misplaced(share, placement, whole, tally)
 
 
 def _keys(opened: Opened, share: Share, one: FileSlice) -> pa.Array | None:
     keys = live_keys(opened, one)
     if keys is None or share.shares == 1:
         return keys
-    return keys.filter(pa.array([xxhash.xxh32_intdigest(key) % share.shares == share.number for key in keys.to_pylist()]))
+    numbers = (xxhash.xxh32_intdigest(key.encode()) % share.shares for key in keys.to_pylist())
+    return keys.filter(pa.array([number == share.number for number in numbers], pa.bool_()))
 
 
 def live_keys(opened: Opened, one: FileSlice) -> pa.Array | None:
