@@ -16,6 +16,7 @@ import pytest
 import validated_tables_samples as t
 from count_damages_samples import COUNT_DAMAGES
 from entry_damages_samples import ENTRY_DAMAGES, _entry
+from log_damages_samples import LOG_DAMAGES, appended
 
 from hudi_conformance.validator.all_checks import DEEP
 from hudi_conformance.validator.checks.finding import Finding
@@ -193,9 +194,10 @@ def _other_type_of_chunk(storage: Storage) -> None:
 
 def damage(storage: Storage, edit: Edit) -> None:
     """Damage a table; its writes have the sizes of their damaged log files."""
+    sizes = {info.path: info.size for info in storage.list("")}
     edit(storage)
     for path in t.paths(storage, ".log."):
-        if not path.startswith(".hoodie/"):
+        if not path.startswith(".hoodie/") and len(storage.get(path)) != sizes.get(path):
             c.resize(storage, path)
 
 
@@ -246,10 +248,14 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
     ),
     **ENTRY_DAMAGES,
     **COUNT_DAMAGES,
+    **LOG_DAMAGES,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("make", [log_compacted, clustered, capturing, by_keys], ids=lambda make: make.__name__)
+SOUND = (log_compacted, clustered, capturing, by_keys, appended)
+
+
+@pytest.mark.parametrize("make", SOUND, ids=lambda make: make.__name__)
 def test_sound_tables_have_no_findings(make: Callable[[], Storage]) -> None:
     """Tables with a log compaction, a clustering and captured changes have no finding."""
     assert found_in(make()) == set()
