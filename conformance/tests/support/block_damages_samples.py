@@ -84,6 +84,13 @@ def with_orc_files() -> Storage:
     return t.changed("COPY_ON_WRITE", **{"hoodie.table.base.file.format": "ORC"})
 
 
+def with_partition_metadata_in_orc() -> Storage:
+    """A partition metadata file in the format of base files, as hoodie.partition.metafile.use.base.format asks for it."""
+    storage = t.copy_on_write()
+    t.move(storage, "north/.hoodie_partition_metadata", "north/.hoodie_partition_metadata.orc")
+    return storage
+
+
 def _schema_of(record: Any, kind: str) -> str:
     schema = json.loads(record["extraMetadata"]["schema"])
     next(one for one in schema["fields"] if one["name"] == "fare")["type"] = ["null", kind]
@@ -138,6 +145,8 @@ BLOCK_DAMAGES = (
     Damage("another type with the schema of its write", "base-files.footers", "LF-038", t.copy_on_write,
            _written_with_another_type),
     Damage("no schema anywhere", "actions.schemas", "LF-038", t.copy_on_write, _without_any_schema, severity="cosmetic"),
+    Damage("a file in place of the timeline of an empty table", "layout.timeline-folder", "LAY-017", t.empty,
+           lambda s: s.put(t.TIMELINE, b"x"), severity="data-lost"),
     Damage("a path of no data file", "actions.own-files", "BF-003", t.copy_on_write, _name_no_data_file, ("TL-007",)),
 )  # fmt: skip
 
@@ -145,4 +154,5 @@ BLOCK_DAMAGES = (
 SOUND_BLOCKS = {
     "a command block": rolled_back_in_a_log_file,
     "base files in ORC": with_orc_files,
+    "partition metadata in ORC": with_partition_metadata_in_orc,
 }

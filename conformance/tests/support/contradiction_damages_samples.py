@@ -219,7 +219,7 @@ CONTRADICTION_DAMAGES = (
            _in_last("commit", lambda record: record.update(compacted=True))),
     Damage("a group that its file does not belong to", "actions.own-files", "LAY-020", t.copy_on_write,
            _in_last("commit", _another_group), ("TL-007", "TL-005")),
-    Damage("completed in the future", "timeline.future", "TT-005", t.copy_on_write, _complete_late),
+    Damage("completed in the future", "timeline.future", "TT-005", t.copy_on_write, _complete_late, says=FUTURE),
     Damage("a log file of a copy-on-write table", "timeline.table-type", "TYP-002", t.copy_on_write, _log_file,
            ("TL-007",)),
     Damage("more updates than rows", "results.row-counts", "TL-005", t.copy_on_write, _in_last("commit", _count_more_updates), severity="cosmetic"),
@@ -252,6 +252,6 @@ CONTRADICTION_DAMAGES = (
            _in_last("restore", _other_target_of_restore)),
     Damage("a rollback that deleted more", "removal-plans.rolled-back", "TL-035", rolled_back, _in_last("rollback", _delete_more),
            ("TL-020",)),
-    Damage("the month 13", "timeline.calendar", "TL-027", t.copy_on_write, _complete_in_month("13"), ("TT-005",)),
+    Damage("the month 13", "timeline.calendar", "TL-027", t.copy_on_write, _complete_in_month("13"), ("TT-005",), says="_202613"),
     Damage("cleaned files that no plan has", "removal-plans.cleaned", "TL-035", t.cleaned, _forget_planned_files),
 )  # fmt: skip

@@ -29,11 +29,15 @@ def _usual_severity(check: str) -> Severity:
     return next((severity for severity, names in _SEVERITIES.items() if check.startswith(names)), "wrong-answers")
 
 
+def _text(finding: Finding) -> str:
+    return "\n".join((finding.path, finding.meaning, finding.expected, finding.found, finding.remedy))
+
+
 @dataclass(frozen=True)
 class Damage:
     """A damage. `check` and `rule` are those of the finding; `also` are the rules that other checks may report with it.
 
-    `severity` is that of the finding, if it is not the usual one of the check.
+    `severity` is that of the finding, if it is not the usual one of the check. `says` is a part of its path or its texts.
     """
 
     name: str
@@ -43,10 +47,11 @@ class Damage:
     edit: Callable[[Storage], object]
     also: tuple[str, ...] = ()
     severity: Severity | None = None
+    says: str = ""
 
     def is_found(self, findings: Iterable[Finding]) -> bool:
-        """Whether one of the findings has the rule and the severity."""
-        return any((one.rule, one.severity) == (self.rule, self.worst) for one in findings)
+        """Whether one of the findings has the rule and the severity, and says what it should."""
+        return any((one.rule, one.severity) == (self.rule, self.worst) and self.says in _text(one) for one in findings)
 
     def is_no_worse(self, findings: Iterable[Finding]) -> bool:
         """Whether no finding of the check with the rule is more severe."""

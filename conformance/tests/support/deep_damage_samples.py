@@ -149,6 +149,26 @@ def indexed_of_version_9() -> Storage:
     return indexed(version=9)
 
 
+def with_statistics(**properties: str) -> Storage:
+    """A table whose only index has statistics of the columns of files."""
+    options = {
+        "hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true",
+        "hoodie.metadata.index.partition.stats.enable": "false",
+    }  # fmt: skip
+    return _written("COPY_ON_WRITE", options, properties=properties or None).storage  # type: ignore[no-any-return]
+
+
+def with_filters() -> Storage:
+    """A table whose only index has bloom filters of files."""
+    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.bloom.filter.enable": "true"}
+    return _written("COPY_ON_WRITE", options).storage  # type: ignore[no-any-return]
+
+
+def with_statistics_of_orc() -> Storage:
+    """The same with base files in the format ORC."""
+    return with_statistics(**{"hoodie.table.base.file.format": "ORC"})
+
+
 def with_filters_of_an_expression() -> Storage:
     """A table with an index that has bloom filters of the lower-case cities."""
     table = _written("COPY_ON_WRITE", INDEXED)

@@ -162,5 +162,13 @@ ENTRY_DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]
     "a pair that is marked as removed": (
         d.indexed, _entry("secondary_index_by_city", lambda one: replace(one, is_deleted=True)), {("IDX-024", WRONG)},
     ),
+    **{
+        f"{name}, without statistics of partitions": (d.with_statistics, _statistics(change), {("MDT-014", COSMETIC)})
+        for name, change in {
+            "another number of nulls": lambda one: replace(one, null_count=_more(one.null_count)),
+            "another number of values": lambda one: replace(one, value_count=_more(one.value_count)),
+            "statistics too wide": _wider,
+        }.items()
+    },
     "bounds of texts for numbers": (d.indexed, _statistics(lambda one: replace(one, least=TEXT, greatest=TEXT)), {("MDT-010", WRONG)}),
 }  # fmt: skip

@@ -151,7 +151,16 @@ def _capturing(table_type: str) -> Storage:
     return t.changed(table_type, **cdc)
 
 
+def _with_other_files() -> Storage:
+    """Files of other programs are beside the partitions, and hidden ones are in them."""
+    storage = t.copy_on_write()
+    for path in ("docs/notes.txt", "notes.txt", "north/_SUCCESS", "north/.notes"):
+        storage.put(path, b"notes")
+    return storage
+
+
 SOUND_TABLES = {
+    "files of other programs": _with_other_files,
     "captured changes": lambda: _capturing("COPY_ON_WRITE"),
     "captured changes in log files": lambda: _capturing("MERGE_ON_READ"),
     "a savepoint of a log file that was rolled back": _savepoint_of_a_later_log_file,

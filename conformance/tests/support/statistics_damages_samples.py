@@ -84,5 +84,6 @@ STATISTICS_DAMAGES = (
            ("ARC-004", "OCC-008", "RDR-008")),
     Damage("no checksum", "properties.checksum", "PROP-011", t.copy_on_write, _without_checksum, severity="cosmetic"),
     Damage("a metadata table that no property lists", "metadata.left-over-indexes", "PROP-013", t.with_metadata_table,
-           lambda s: t.change_properties(s, {"hoodie.table.metadata.partitions": None})),
+           lambda s: t.change_properties(s, {"hoodie.table.metadata.partitions": None}),
+           says="of a metadata table that no property lists"),
 )  # fmt: skip

@@ -188,6 +188,18 @@ def _in_log(change: Callable[[pa.Table], pa.Table]) -> d.Edit:
     return lambda storage: d.rewrite_log(storage, d.with_rows(change))
 
 
+#: Columns without which rows cannot be told, and the rules of what their absence breaks.
+_NEEDED_COLUMNS = {
+    "_hoodie_record_key": ("META-001",), "_hoodie_partition_path": ("META-001",), "_hoodie_file_name": ("META-001",),
+    "_hoodie_commit_time": ("META-001",),
+}  # fmt: skip
+
+
+def _of_times_of_two_lengths(rows: pa.Table) -> pa.Table:
+    """The second row is of a write with a time of 14 digits, and the third has no time."""
+    return d.with_value("_hoodie_commit_time", 2, None)(_of_write("20200101000000")(rows))
+
+
 DAMAGES = (
     # Rows of base files.
     damage("the key of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_record_key", 3, "k99")), "META-007", "IDX-004"),
@@ -241,6 +253,15 @@ DAMAGES = (
     damage("rows of another file group", d.copy_on_write,
            d.in_newest(d.with_value("_hoodie_file_name", 0, f"{'1' * 8}-0000-0000-0000-000000000000-0_0-0-0_20260101000000000.parquet")),
            "META-010"),
+    *(damage(f"no column {name}", d.copy_on_write, d.in_newest(lambda table, name=name: table.drop_columns([name])), *rules)
+      for name, rules in _NEEDED_COLUMNS.items()),
+    damage("a sequence number without a task", d.copy_on_write,
+           d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "20260921141321000_7")), "META-005"),
+    damage("a commit of 14 digits that never was", d.copy_on_write, d.in_newest(_of_write("20200101000000")), "META-003"),
+    damage("a commit of 14 digits and none", d.copy_on_write, d.in_newest(_of_times_of_two_lengths), "META-003"),
+    damage("a number of no write beside a commit of 14 digits", d.copy_on_write,
+           d.in_newest(lambda table: _of_write("20200101000000")(d.with_value("_hoodie_commit_seqno", 3, "20200101000000000_0_7")(table))),
+           "META-003", "META-005"),
     # Compactions.
     damage("a value that the compaction changed", d.compacted, d.in_newest(d.with_value("fare", 0, 77)), "CMP-002", "META-004"),
     damage("a row that the compaction lost", d.compacted, d.in_newest(lambda table: table.slice(1)), "CMP-002"),
@@ -280,6 +301,8 @@ DAMAGES = (
     damage("a compacted block of a write that compacts nothing", d.merge_on_read, _says_that_it_compacted, "LF-040"),
     damage("no commit time of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_commit_time", 1, None)),
            "META-003", "BLK-016"),
+    damage("a sequence number without a task in a log", d.merge_on_read,
+           _in_log(d.with_value("_hoodie_commit_seqno", 1, "202609211413230000_17")), "META-005"),
     damage("positions without a base file", d.merge_on_read,
            lambda storage: d.rewrite_log(storage, _without_header(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)),
            "BLK-016", cosmetic=("LF-043",)),
@@ -330,6 +353,7 @@ DAMAGES = (
 SOUND = (
     d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.hfiles, d.bucketed, d.indexed,
     d.indexed_merge_on_read, d.indexed_of_version_9, d.with_filters_of_an_expression,
+    d.with_statistics, d.with_filters, d.with_statistics_of_orc,
 )  # fmt: skip
 
 

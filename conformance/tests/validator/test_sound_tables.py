@@ -14,6 +14,7 @@ import timeline_damages_samples
 import validated_tables_samples as t
 from block_damages_samples import SOUND_BLOCKS
 from history_damages_samples import SOUND_HISTORIES
+from property_damages_samples import SOUND_PROPERTIES
 from sound_tables_samples import SOUND_TABLES
 
 from hudi_conformance.cases.schema import fixtures_root
@@ -116,6 +117,7 @@ PROGRAMS = {
     **SOUND_TABLES,
     **SOUND_BLOCKS,
     **SOUND_HISTORIES,
+    **SOUND_PROPERTIES,
 }
 
 
@@ -302,7 +304,8 @@ def test_an_empty_table_without_partition_columns_is_sound():
     assert t.validated(storage, CHEAP).findings == ()
 
 
-def test_upserts_may_store_partition_columns_that_inserts_dropped():
+@pytest.mark.parametrize("writes", [[0], [0, 1, 2]])
+def test_upserts_may_store_partition_columns_that_inserts_dropped(writes: list[int]):
     """Apache Hudi drops the columns in inserts alone; readers take the values from the folders."""
     storage = t.copy_on_write()
     t.change_properties(storage, {"hoodie.datasource.write.drop.partition.columns": "true"})
@@ -313,8 +316,9 @@ def test_upserts_may_store_partition_columns_that_inserts_dropped():
         schema["fields"] = [one for one in schema["fields"] if one["name"] != partition]
         record["extraMetadata"]["schema"] = json.dumps(schema)
 
-    t.change_record(storage, t.completed(storage, "commit", 0), drop)
-    assert "LAY-018" not in t.rules_of(t.validated(storage, CHEAP).findings)
+    for number in writes:
+        t.change_record(storage, t.completed(storage, "commit", number), drop)
+    assert not {"LAY-018", "PROP-008"} & t.rules_of(t.validated(storage, CHEAP).findings)
 
 
 def test_the_time_of_a_bootstrap_is_sound():

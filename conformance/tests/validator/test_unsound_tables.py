@@ -9,7 +9,9 @@ from contradiction_damages_samples import CONTRADICTION_DAMAGES
 from damages_samples import Damage
 from file_damages_samples import FILE_DAMAGES
 from history_damages_samples import HISTORY_DAMAGES
+from instant_damages_samples import INSTANT_DAMAGES
 from plans_damages_samples import PLANS_DAMAGES
+from property_damages_samples import PROPERTY_DAMAGES
 from removal_damages_samples import REMOVAL_DAMAGES
 from repeated_damages_samples import REPEATED_DAMAGES
 from settings_damages_samples import SETTINGS_DAMAGES
@@ -25,7 +27,7 @@ from hudi_conformance.validator.checks.finding import Check
 DAMAGES = (
     *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
     *REPEATED_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES, *REMOVAL_DAMAGES,
-    *BLOCK_DAMAGES, *HISTORY_DAMAGES,
+    *BLOCK_DAMAGES, *HISTORY_DAMAGES, *INSTANT_DAMAGES, *PROPERTY_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
 #: Checks of what only a local folder has; `test_local_folders` and `test_unlisted_folders` have their damages.

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.checks.remedies import REBUILD, rebuild
+from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.pending import EXPIRED
 from hudi_conformance.validator.stored.stored_properties import OF_METADATA_TABLES
 from hudi_conformance.validator.stored.table import StoredTable
@@ -19,8 +20,6 @@ from hudi_reference.metadata.keys import ALL_PARTITIONS, partition_identifier
 from hudi_reference.metadata.partitions import BuiltIn, IndexGroups
 from hudi_reference.metadata.records import FileList, MetadataRecord, PartitionList
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import COMMITS
 
 FILES = BuiltIn.FILES.value
 FOLDER = f"{METADATA_FOLDER}/{FILES}"
@@ -71,16 +70,14 @@ def _committed(table: StoredTable) -> dict[str, int]:
         one.path(name) for group in table.owned for one in group.slices for name in (one.base_file, *one.log_files) if name
     }
     owned |= table.named_files
-    rolled_back = {path for path, by in table.removals.rolled_back.items() if not _is_stored_again(table, path, by)}
-    gone = table.removals.cleaned.keys() | rolled_back
-    return {path: file.size for path, file in table.data_files.items() if path in owned and path not in gone}
+    return {path: file.size for path, file in table.data_files.items() if path in owned and not _is_removed(table, path, file)}
 
 
-def _is_stored_again(table: StoredTable, path: str, rollback: Instant) -> bool:
-    """Whether a write was completed after the rollback that deleted its file: a service that executed its plan again."""
-    parsed = table.name_of(path)
-    completion = None if parsed is None else table.timeline.completion_of(parsed.instant)
-    return completion is not None and completion > (rollback.completion or "")
+def _is_removed(table: StoredTable, path: str, file: DataFile) -> bool:
+    """Whether a clean or a rollback deleted a file, and no service that executed its plan again stored it after that."""
+    rollback = table.removals.rolled_back.get(path)
+    stored = table.timeline.completion_of(file.name.instant) or ""
+    return path in table.removals.cleaned or (rollback is not None and stored <= (rollback.completion or ""))
 
 
 def _compared(table: StoredTable, path: str, size: int | None, listed: int | None) -> Iterator[Finding]:
@@ -138,7 +135,7 @@ def _timelines(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     targets = table.removals.targets.keys() | table.removals.pending_targets
     first, restores = min(known), _restores(table)
     for instant in inside.timeline.completed:
-        if instant.action not in COMMITS or not _is_of_data(instant.requested):
+        if not _is_of_data(instant.requested):
             continue
         if any(begin <= instant.requested <= end for begin, end in restores):
             continue  # the update for a restore has a time of its own (Apache Hudi 1.0.2)

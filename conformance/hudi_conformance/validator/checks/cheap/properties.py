@@ -222,8 +222,6 @@ def _initial_version(table: StoredTable, part: object, tally: Tally) -> Iterator
 def _merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Merge mode, strategy id and payload class agree, and a delete marker has a column and a value."""
     tally.looked("MRG-016", "MRG-021", "MRG-014")
-    if not table.entries:
-        return
     meaning = "Engines merge the versions of a record in different ways, or refuse the table."
     try:
         _ = table.properties.merging

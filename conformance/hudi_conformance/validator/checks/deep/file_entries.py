@@ -243,11 +243,14 @@ class FileEntries:
             )
 
     def findings_of_absence(self, schema: pa.Schema, rows: int, tally: Tally) -> Iterator[Finding]:
-        """Entries that a file of the present state lacks."""
+        """Entries that a file of the present state lacks. Writers store statistics of Parquet and log files alone."""
         snapshot = self.opened.indexes
         if snapshot is None or not self._is_latest or not rows:
             return
         tally.looked("MDT-001")
+        yield from self._absent_filters(snapshot)
+        if self.path.endswith((".orc", ".hfile")):
+            return
         if BuiltIn.COLUMN_STATS in snapshot.usable and BuiltIn.COLUMN_STATS in self.opened.definitions:
             lacking = [name for name in self._columns if name not in self._statistics and _has_statistics(schema, name)]
             if lacking:
@@ -256,7 +259,6 @@ class FileEntries:
                     "MDT-001", severity, meaning, "an entry for each column of the index",
                     f"none for {', '.join(lacking)}"[:200],
                 )  # fmt: skip
-        yield from self._absent_filters(snapshot)
         yield from self._absent_statistics(snapshot, schema)
 
     @property
