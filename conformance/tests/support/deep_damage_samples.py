@@ -158,6 +158,17 @@ def with_statistics(**properties: str) -> Storage:
     return _written("COPY_ON_WRITE", options, properties=properties or None).storage  # type: ignore[no-any-return]
 
 
+def with_nulls() -> Storage:
+    """The same after an update that stored a null in each partition."""
+    storage = with_statistics()
+    table = open_table(
+        "memory:///deep", storage=storage, clock=ManualClock(START + 10**8), options={"hoodie.metadata.enable": "true"}
+    )
+    changed = rows(2, 3, ts=5)
+    table.upsert(changed.set_column(changed.column_names.index("fare"), "fare", pa.nulls(2, pa.int64())))
+    return storage
+
+
 def with_filters() -> Storage:
     """A table whose only index has bloom filters of files."""
     options = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.bloom.filter.enable": "true"}

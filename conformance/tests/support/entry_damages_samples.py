@@ -170,5 +170,6 @@ ENTRY_DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]
             "statistics too wide": _wider,
         }.items()
     },
+    "no nulls where there is one": (d.with_nulls, _statistics(lambda one: replace(one, null_count=0)), {("MDT-010", WRONG)}),
     "bounds of texts for numbers": (d.indexed, _statistics(lambda one: replace(one, least=TEXT, greatest=TEXT)), {("MDT-010", WRONG)}),
 }  # fmt: skip

@@ -39,5 +39,5 @@ INSTANT_DAMAGES = (
     Damage("an index without a path of definitions", "layout.index-definitions", "LAY-016", t.with_metadata_table,
            _index_without_definitions, ("PROP-012", "IDX-010")),
     Damage("first ranges of hashes lost", "layout.hash-ranges", "LAY-021", resized, lambda s: lose_metadata(s, "north/"),
-           severity="cosmetic"),
+           severity="cosmetic", says="the number of buckets with which"),
 )  # fmt: skip

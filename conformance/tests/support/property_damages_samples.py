@@ -103,9 +103,10 @@ def _list_a_partition(storage: Storage) -> None:
 
 
 PROPERTY_DAMAGES = (
-    Damage("only the backup", "properties.file", "LAY-013", t.copy_on_write, _keep_the_backup_alone, severity="cosmetic"),
+    Damage("only the backup", "properties.file", "LAY-013", t.copy_on_write, _keep_the_backup_alone, severity="cosmetic",
+           says="only hoodie.properties.backup"),
     Damage("a cut file beside its backup", "properties.file", "PROP-011", t.copy_on_write, _cut_beside_the_backup,
-           severity="cosmetic"),
+           severity="cosmetic", says="Readers use the backup"),
     Damage("a control character in the backup", "properties.characters", "PROP-011", t.copy_on_write,
            _control_character_in_the_backup, severity="cosmetic"),
     Damage("half a schema of the creation of an empty table", "properties.create-schema", "LF-038", t.empty,
@@ -118,7 +119,8 @@ PROPERTY_DAMAGES = (
     Damage("an ordering field that is no column, in event-time order", "settings.columns", "PROP-009", t.merge_on_read,
            lambda s: t.change_properties(s, {_MODE: "EVENT_TIME_ORDERING", "hoodie.table.precombine.field": "nothing"}),
            ("MRG-021",)),
-    Damage("folders with names of fields", "settings.folders", "LAY-018", of_hive, _set(**{_HIVE: "false"})),
+    Damage("folders with names of fields", "settings.folders", "LAY-018", of_hive, _set(**{_HIVE: "false"}),
+           says="folders without names of fields"),
     Damage("a base file of another format", "settings.formats", "BF-010", t.copy_on_write, _store_as_orc, ("BF-002",), "cosmetic"),
     Damage("a listed file without a name of Hudi's", "metadata.files", "MDT-008", t.with_metadata_table, _list_a_file("part-1"),
            ("TL-005",)),

@@ -73,7 +73,24 @@ def _begin_rollback(storage: Storage) -> None:
         storage.delete(path)
 
 
+def _lose_completed(*, has_markers: bool) -> Callable[[Storage], None]:
+    """The completed file of the last write is gone. Its writer removes the markers after completion."""
+
+    def edit(storage: Storage) -> None:
+        path = t.completed(storage, "commit")
+        requested = split_path(path)[1].partition("_")[0]
+        if has_markers:
+            storage.put(f".hoodie/.temp/{requested}/north/a.parquet.marker.CREATE", b"")
+        storage.delete(path)
+
+    return edit
+
+
 REMOVAL_DAMAGES = (
+    Damage("files of a write that may have completed", "owners.data-files", "TL-030", t.copy_on_write,
+           _lose_completed(has_markers=False), severity="lost-space", says="restore the completed file"),
+    Damage("files of a write that crashed", "owners.data-files", "TL-030", t.copy_on_write, _lose_completed(has_markers=True),
+           severity="lost-space", says="sends no heartbeat\nhudi-conformance service TABLE rollback"),
     Damage("lost file of an archived write in the latest slice", _NAMED, "TL-036", planned_on_archived,
            _lose_latest_in_south, ("CLN-002",), "data-lost"),
     Damage("a clean that deleted a file of the latest slice", _NAMED, "CLN-001", t.cleaned, _and_lose(_say_cleaned_latest),

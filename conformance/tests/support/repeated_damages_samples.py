@@ -104,7 +104,7 @@ REPEATED_DAMAGES = (
            _set(hoodie__table__initial__version="17")),
     Damage("minimum too low", "history.file-names", "LSM-014", t.archived, _rename_level_file("20200101000000000", None), (), "cosmetic"),
     Damage("maximum too high", "history.file-names", "LSM-015", t.archived, _rename_level_file(None, "20991231000000000"), (),
-           "cosmetic"),
+           "cosmetic", says="of which it has no action"),
     Damage("a clean without its record", "history.rows", "LSM-020", _archived_clean, edit_history(_null("metadata", "clean")),
            ("RDR-008", "TL-036", "MDT-008"), "cosmetic"),
     Damage("a plan of a write", "history.rows", "LSM-021", t.archived, edit_history(_with_plan), (), "cosmetic"),

@@ -219,6 +219,17 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
     "an update without the image before it": (
         capturing, _in_changes(lambda records: records[0].update(before=None)), {("TYP-013", WRONG)},
     ),
+    "an update without the image after it": (
+        capturing, _in_changes(lambda records: records[0].update(after=None)), {("TYP-013", WRONG)},
+    ),
+    "an added change": (
+        capturing,
+        _in_changes(lambda records: records.append({**records[0], "after": {**records[0]["after"], "id": "k9"}})),
+        {("TYP-012", WRONG)},
+    ),
+    "an added change of a key": (
+        by_keys, _in_changes(lambda records: records.append({**records[0], "record_key": "k9"})), {("TYP-012", WRONG)},
+    ),
     "a lost change": (capturing, _in_changes(lambda records: records.pop()), {("TYP-012", WRONG)}),
     "a change to another row": (capturing, _in_changes(_another_image), {("TYP-012", WRONG)}),
     "a lost change of a key": (by_keys, _in_changes(lambda records: records.pop()), {("TYP-012", WRONG)}),

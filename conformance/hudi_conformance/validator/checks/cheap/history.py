@@ -103,19 +103,21 @@ def _manifests(table: StoredTable) -> Iterator[int]:
 def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """LSM-010, LSM-012: a level file that the manifest does not list has no action that is needed.
 
-    Readers with an older manifest may still need those that it lists. Without a listed file, its writes are lost.
+    Readers with an older manifest may still need those that it lists. `_later_manifests` reports those of later manifests.
     """
     history = table.history
     if table.properties.is_legacy or history.manifest is None:
         return
-    listed, valid = _listed_by_any(table), {file.name for file in history.manifest.files}
+    valid = {file.name for file in history.manifest.files}
+    listed, later = _listed_from(table, 0), _listed_from(table, history.manifest.number + 1)
     for path, info in table.listing.files.items():
         folder, name = split_path(path)
         parts = parse_level_file_name(name)
         if folder != history.folder or name in valid or parts is None:
             continue
         tally.looked("LSM-010", "LSM-012")
-        if lost := _lost_with(table, LevelFile(name, info.size, *parts)):
+        lost = [] if name in later else _lost_with(table, LevelFile(name, info.size, *parts))
+        if lost:
             yield Finding("LSM-010", "wrong-answers", path, _LOST, f"a manifest that lists the file of {lost[0]}",
                           f"no such entry in manifest_{history.manifest.number}", RESTORE)  # fmt: skip
         elif name not in listed:
@@ -136,14 +138,10 @@ def _lost_with(table: StoredTable, file: LevelFile) -> list[str]:
     return sorted(one.file_name for one in lost)
 
 
-def _listed_by_any(table: StoredTable) -> set[str]:
-    """The names in all manifests, whatever else they contain."""
-    found: set[str] = set()
-    for path in table.listing.files:
-        folder, name = split_path(path)
-        if folder == table.history.folder and manifest_number(name) is not None:
-            found |= set(re.findall(r"\d+_\d+_\d+\.parquet", table.storage.get(path).decode("ascii", "replace")))
-    return found
+def _listed_from(table: StoredTable, least: int) -> set[str]:
+    """The names in all manifests from a number on, whatever else they contain."""
+    texts = (table.storage.get(f"{table.history.folder}/manifest_{one}") for one in _manifests(table) if one >= least)
+    return {name for text in texts for name in re.findall(r"\d+_\d+_\d+\.parquet", text.decode("ascii", "replace"))}
 
 
 def _file_names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
