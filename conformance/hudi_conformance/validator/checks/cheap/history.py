@@ -76,7 +76,7 @@ def _later_manifests(table: StoredTable, part: object, tally: Tally) -> Iterator
         return
     known = {one.identity for one in (*table.timeline.instants, *history.instants)}
     listed = {file.name for file in history.manifest.files}
-    later = [number for number in _manifests(table) if number > history.manifest.number]
+    later = [number for _, number in _manifests(table) if number > history.manifest.number]
     for number in sorted(later):
         tally.looked("LSM-007")
         try:
@@ -93,11 +93,12 @@ def _later_manifests(table: StoredTable, part: object, tally: Tally) -> Iterator
             )  # fmt: skip
 
 
-def _manifests(table: StoredTable) -> Iterator[int]:
-    """The numbers of the manifests in the folder of the history."""
-    for folder, name in map(split_path, table.listing.files):
+def _manifests(table: StoredTable) -> Iterator[tuple[str, int]]:
+    """The manifests in the folder of the history, with their numbers."""
+    for path in table.listing.files:
+        folder, name = split_path(path)
         if folder == table.history.folder and (number := manifest_number(name)) is not None:
-            yield number
+            yield path, number
 
 
 def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -140,8 +141,9 @@ def _lost_with(table: StoredTable, file: LevelFile) -> list[str]:
 
 def _listed_from(table: StoredTable, least: int) -> set[str]:
     """The names in all manifests from a number on, whatever else they contain."""
-    texts = (table.storage.get(f"{table.history.folder}/manifest_{one}") for one in _manifests(table) if one >= least)
-    return {name for text in texts for name in re.findall(r"\d+_\d+_\d+\.parquet", text.decode("ascii", "replace"))}
+    paths = (path for path, number in _manifests(table) if number >= least)
+    texts = (table.storage.get(path).decode("ascii", "replace") for path in paths)
+    return {name for text in texts for name in re.findall(r"\d+_\d+_\d+\.parquet", text)}
 
 
 def _file_names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
