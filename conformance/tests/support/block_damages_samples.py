@@ -143,7 +143,7 @@ BLOCK_DAMAGES = (
     Damage("log files named by their slice", "log-files.names", "LF-004", lambda: written(()),
            lambda s: named_by_slice(s, "9-2-3"), severity="cosmetic"),
     Damage("another type with the schema of its write", "base-files.footers", "LF-038", t.copy_on_write,
-           _written_with_another_type),
+           _written_with_another_type, says="of a type that can become int64"),
     Damage("no schema anywhere", "actions.schemas", "LF-038", t.copy_on_write, _without_any_schema, severity="cosmetic"),
     Damage("a file in place of the timeline of an empty table", "layout.timeline-folder", "LAY-017", t.empty,
            lambda s: s.put(t.TIMELINE, b"x"), severity="data-lost"),

@@ -145,7 +145,7 @@ METADATA = (
     Damage("a file that is not listed", "metadata.files", "MDT-008", t.with_metadata_table,
            lambda s: s.delete(_last_metadata_write(s)), ("TL-030",)),
     Damage("a listed file that is gone", "metadata.files", "MDT-008", t.with_metadata_table,
-           lambda s: s.delete(t.log_files(s)[-1]), ("TL-036",), says="a file that does not exist"),
+           lambda s: s.delete(t.log_files(s)[-1]), ("TL-036",), says="fail, or read rows that those who list folders do not read"),
     Damage("another size", "metadata.files", "MDT-013", t.with_metadata_table,
            lambda s: s.put(t.log_files(s)[-1], s.get(t.log_files(s)[-1]) + b"xx"), ("TL-005", "LF-025")),
     Damage("damaged records", "metadata.files", "BF-002", t.with_metadata_table,

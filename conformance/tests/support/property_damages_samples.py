@@ -124,6 +124,8 @@ PROPERTY_DAMAGES = (
     Damage("a base file of another format", "settings.formats", "BF-010", t.copy_on_write, _store_as_orc, ("BF-002",), "cosmetic"),
     Damage("a listed file without a name of Hudi's", "metadata.files", "MDT-008", t.with_metadata_table, _list_a_file("part-1"),
            ("TL-005",)),
+    Damage("a listed file of no completed write", "metadata.files", "MDT-008", t.with_metadata_table,
+           _list_a_file(f"f-0_0-0-0_{'9' * 17}.parquet"), ("TL-005",), "cosmetic", "its write is not completed"),
     Damage("a listed partition that never was", "metadata.files", "MDT-007", t.with_metadata_table, _list_a_partition,
            ("TL-005",), "cosmetic"),
 )  # fmt: skip

@@ -119,7 +119,7 @@ SETTINGS_DAMAGES = (
            lambda: t.changed("COPY_ON_WRITE", **{"hoodie.populate.meta.fields": "false"}),
            _set("hoodie.table.recordkey.fields", None), severity="wrong-answers"),
     Damage("ranges of hashes lost", "layout.hash-ranges", "LAY-021", ranges.resized,
-           lambda storage: ranges.lose_metadata(storage, "south/"), severity="wrong-answers", says="restore the folder"),
+           lambda storage: ranges.lose_metadata(storage, "south/"), severity="wrong-answers", says="that a later clustering moved"),
     Damage("partition field that is no column", "settings.columns", "PROP-008", t.copy_on_write,
            _set("hoodie.table.partition.fields", "nothing")),
     Damage("ordering field that is no column", "settings.columns", "PROP-009", t.copy_on_write,

@@ -205,14 +205,10 @@ def _headers(block: Block, tally: Tally) -> Iterator[Finding]:
 
 
 def _schema(block: Block) -> Iterator[Finding]:
-    text = block.header.get(HeaderKey.SCHEMA)
-    if not text:
-        yield _header(block, "LF-038", "the header SCHEMA", "no schema", "Readers cannot decode the rows of the block.")
-        return
     try:
-        parse_schema(text, block.path)
+        parse_schema(block.header.get(HeaderKey.SCHEMA, ""), block.path)
     except HudiError as error:
-        yield _header(block, "LF-038", "an Avro record schema", str(error.found or error.message),
+        yield _header(block, "LF-038", "an Avro record schema in the header SCHEMA", str(error.found or error.message),
                       "Readers cannot decode the rows of the block.")  # fmt: skip
 
 
