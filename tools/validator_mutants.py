@@ -161,6 +161,10 @@ def examples(scratch: Path) -> Iterator[Example | Tested]:
         storage = clauses.copied(version_6.TABLES / table / "table")
         edit(storage)
         yield _in_memory(f"version 6 {name}", storage, CHEAP, lambda seen, r=rule: r in _rules(seen))  # type: ignore[misc]
+    for name, (table, edit) in version_6.SOUND.items():
+        storage = clauses.copied(version_6.TABLES / table / "table")
+        edit(storage)
+        yield _in_memory(f"version 6 {name}", storage, CHEAP, _is_sound)
     yield from _of_contradictions()
     yield from _of_golden_tables()
     yield from _of_compatibility()

@@ -252,6 +252,6 @@ CONTRADICTION_DAMAGES = (
            _in_last("restore", _other_target_of_restore)),
     Damage("a rollback that deleted more", "removal-plans.rolled-back", "TL-035", rolled_back, _in_last("rollback", _delete_more),
            ("TL-020",)),
-    Damage("the month 13", "timeline.calendar", "TL-027", t.copy_on_write, _complete_in_month("13"), ("TT-005",), says="_202613"),
+    Damage("the month 13", "timeline.calendar", "TL-027", t.copy_on_write, _complete_in_month("13"), ("TT-005",), says="as in the other times\n202613"),
     Damage("cleaned files that no plan has", "removal-plans.cleaned", "TL-035", t.cleaned, _forget_planned_files),
 )  # fmt: skip

@@ -104,7 +104,7 @@ def _list_a_partition(storage: Storage) -> None:
 
 PROPERTY_DAMAGES = (
     Damage("only the backup", "properties.file", "LAY-013", t.copy_on_write, _keep_the_backup_alone, severity="cosmetic",
-           says="only hoodie.properties.backup"),
+           says="Readers use the backup until the next update restores the file."),
     Damage("a cut file beside its backup", "properties.file", "PROP-011", t.copy_on_write, _cut_beside_the_backup,
            severity="cosmetic", says="Readers use the backup"),
     Damage("a control character in the backup", "properties.characters", "PROP-011", t.copy_on_write,

@@ -23,6 +23,7 @@ from values_damages_samples import VALUES_DAMAGES
 
 from hudi_conformance.validator.all_checks import CHEAP
 from hudi_conformance.validator.checks.finding import Check
+from hudi_reference.layout.properties import PROPERTIES_PATH
 
 DAMAGES = (
     *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
@@ -77,6 +78,18 @@ def _is_found(damage: Damage, checks: tuple[Check, ...]) -> bool:
     storage = damage.make()
     damage.edit(storage)
     return damage.is_found(validated(storage, checks).findings)
+
+
+def test_a_finding_about_a_property_has_the_offset_of_its_line():
+    """The last line of a key counts; a property that is not there has no line, and a finding of a byte keeps its offset."""
+    storage = tables.copy_on_write()
+    tables.change_properties(storage, {"hoodie.table.version": "99", "hoodie.table.checksum": None}, checksum=False)
+    text = storage.get(PROPERTIES_PATH)
+    storage.put(PROPERTIES_PATH, text + b"hoodie.table.version=98\nhoodie.x=\x01\n")
+    found = {one.rule + one.found: one.offset for one in validated(storage, CHEAP).findings if one.path == PROPERTIES_PATH}
+    assert found["COMPAT-00498"] == len(text)
+    assert found["PROP-011no checksum"] is None
+    assert found["PROP-011byte 0x01"] == len(text) + len(b"hoodie.table.version=98\nhoodie.x=")
 
 
 @pytest.mark.parametrize("make", [archived, clustered])

@@ -127,6 +127,21 @@ def test_a_damage_is_found_with_its_rule(name: str) -> None:
     assert rule in t.rules_of(t.validated(storage, CHEAP, LATER).findings)
 
 
+#: What writers of version 6 leave, and no table of version 8 has.
+SOUND: dict[str, tuple[str, Callable[[Storage], object]]] = {
+    "an inflight file alone": ("v6.cow", lambda s: s.put(".hoodie/20200101000000000.inflight", b"")),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_what_version_6_leaves_is_no_finding(name: str) -> None:
+    """TL-048: before version 8 a write may begin without a requested file."""
+    table, edit = SOUND[name]
+    storage = _copied(TABLES / table / "table")
+    edit(storage)
+    assert t.validated(storage, CHEAP, LATER).findings == ()
+
+
 @pytest.mark.parametrize("table", ["v6.cow.archived", "v6.mor.archived"])
 @pytest.mark.parametrize("kept", [0, 0.5, 0.99])
 def test_actions_that_a_cut_archive_lacks_are_not_lost(table: str, kept: float) -> None:

@@ -33,8 +33,6 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         beside = _log_files_of_the_attempt(table, commit)
         needed |= {path: needed[own] for path, own in beside.items() if own in needed}
         for path in sorted({*commit.paths, *beside}):
-            if not table.scope.wants(split_path(path)[0]):
-                continue
             tally.looked("TL-036")
             if path in table.listing.files or (removals.explains(path) and path not in needed):
                 continue
@@ -104,7 +102,7 @@ def _sizes(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
                     greatest[path] = size, instant
     for path, (expected, instant) in greatest.items():
         info = table.listing.files.get(path)
-        if info is None or not expected or not table.scope.wants(split_path(path)[0]):
+        if info is None or not expected:
             continue
         tally.looked("TL-005")
         is_log = isinstance(table.name_of(path), LogFileName)
