@@ -145,6 +145,7 @@ def _is_sound(seen: Seen) -> bool:
 
 def examples(scratch: Path) -> Iterator[Example | Tested]:
     """The damaged tables of the tests with the findings that these expect, and sound ones."""
+    yield from tests()
     for make in (*test_sound_tables.PROGRAMS.values(), *test_deep_damage.SOUND):
         yield _in_memory(f"sound {getattr(make, '__name__', make)}", make(), ALL, _is_sound)
     for one in test_unsound_tables.DAMAGES:
@@ -172,7 +173,6 @@ def examples(scratch: Path) -> Iterator[Example | Tested]:
     yield from _of_clauses()
     yield from _of_partitions()
     yield from _of_folders(scratch)
-    yield from tests()
 
 
 def _has_damage(damage: Damage, seen: Seen) -> bool:
