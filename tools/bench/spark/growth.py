@@ -31,7 +31,7 @@ from tools.bench.spark.generated_rows import COLUMNS, OPTIONS, inserted_rows, ma
 from tools.bench.spark.worker import checksum
 
 import hudi_spark
-from hudi_reference import open_table
+from hudi_reference import clean, open_table
 from hudi_spark.session import local_session
 
 console = Console()
@@ -48,6 +48,8 @@ LAST = 1_000_000
 MASTER = "local-cluster[1,2,1536]"
 #: Settings of the small writes: what deployed writers do beside a write, without the time between cleans.
 INLINE = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "5"}
+#: A clean follows so many small writes; a write of the reference runs none by itself.
+CLEANED_AFTER = 5
 ROWS_OF_WARM_UP = 10_000
 
 
@@ -182,6 +184,8 @@ def _small_writes(uri: str, instants: int, rows: int, settings: dict[str, str]) 
         row = {"id": key, "ts": 2, "name": f"small {number}", "fare": 0.0, "p": str(int(key) % GROUPS)}
         table = open_table(uri, options=settings)
         table.upsert(pa.Table.from_pylist([row]))
+        if number % CLEANED_AFTER == 0:
+            clean(table)
         now = {one.requested for one in table.timeline.completed}
         done += len(now - seen)
         seen |= now
