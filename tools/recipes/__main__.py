@@ -58,9 +58,12 @@ def regenerate(producer: Producer, recipes: Sequence[Recipe], work: Path, *, ref
 
 
 def main() -> int:
-    """0 if everything is as committed, 1 if something differs."""
+    """0 if everything is as committed, 1 if something differs, 2 if no recipe matches."""
     asked = arguments()
     recipes = chosen(asked.only)
+    if not recipes:
+        print(f"no recipe matches {asked.only}; --list prints the recipes", file=sys.stderr)
+        return 2
     producers: Sequence[Producer] = asked.producer or get_args(Producer)
     if asked.list:
         for recipe in recipes:

@@ -115,3 +115,35 @@ def test_archive_is_deterministic(book: Casebook, tmp_path: Path):
 def test_regenerate_needs_a_checkout(book: Casebook):
     """An installed package has no recipes, and the message says so."""
     assert "needs a source checkout" in call("regenerate").stderr
+
+
+def test_list_never_shortens_an_id(book: Casebook):
+    """An id is copied to other commands; if the output is no terminal, each case is one line."""
+    name = "merge." + ".".join(["a-long-name"] * 9)
+    book.add(name)
+    shown = CliRunner().invoke(app, ["fixtures", "list"], env={"COLUMNS": "80"}).stdout
+    assert [line.split()[0] for line in shown.splitlines()] == ["case", name, "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "cannot be read: No such file"),
+        ("{", "is not JSON"),
+        ("{}", "not a random program"),
+        ("[]", "not a random program"),
+    ],
+)
+def test_only_random_programs_are_added(book: Casebook, tmp_path: Path, text: str | None, says: str):
+    """A missing file and other JSON are usage errors in one line, and nothing is added."""
+    path = tmp_path / "program.json"
+    if text is not None:
+        path.write_text(text)
+    found = call("add", path)
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1) and says in found.stderr
+    assert not list(book.root.rglob("drawn.*"))
+
+
+def test_regenerating_no_recipe_is_a_usage_error():
+    """A mistyped pattern must not look like tables that are all the same."""
+    assert call("regenerate", "--only", "nothing.like.this").exit_code == 2

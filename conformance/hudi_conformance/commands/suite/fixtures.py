@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -24,6 +24,9 @@ from hudi_conformance.processes.supervised import run_supervised
 from hudi_conformance.requirements import errata, requirement
 from hudi_conformance.requirements.chapters import golden_words, title
 from hudi_conformance.runner.selection import is_chosen
+
+if TYPE_CHECKING:
+    from hudi_conformance.suite.support.saved_programs import AnyProgram
 
 #: All golden tables together, in bytes.
 LIMIT = 60_000_000
@@ -41,13 +44,19 @@ Only = Annotated[
 @app.command("list")
 def list_(only: Only = None) -> None:
     """List the golden cases with chapter, producer, rules and flags."""
-    table = Table("case", "chapter", "produced by", "rules", "flags", box=None, header_style="bold")
+    table = Table(box=None, header_style="bold")
+    table.add_column("case", overflow="fold")  # an id is copied to other commands, so that it is never shortened
+    for name in ("chapter", "produced by", "rules", "flags"):
+        table.add_column(name)
     chosen = [c for c in golden_cases(fixtures_root()) if not only or any(is_chosen(c, pattern) for pattern in only)]
     for entry in chosen:
         case = cases.load_case(Path(entry.node))
         table.add_row(case.id, title(case.chapter), str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
-    SafeConsole(highlight=False).print(table)
-    typer.echo(f"{len(chosen)} cases")
+    console = SafeConsole(highlight=False)
+    if not console.is_terminal:  # one line for each case, for grep and the like
+        console.width = max(console.width, console.measure(table, options=console.options.update(max_width=10_000)).maximum)
+    console.print(table)
+    typer.echo(f"{len(chosen)} case{'' if len(chosen) == 1 else 's'}")
     raise typer.Exit(AS_EXPECTED if chosen else USAGE)
 
 
@@ -211,7 +220,7 @@ def add(
     ] = None,
 ) -> None:
     """Add random programs as golden cases: the reference writes their tables, the model gives the expected answers."""
-    from hudi_conformance.suite.support.saved_programs import add_case, program_from_json
+    from hudi_conformance.suite.support.saved_programs import add_case
 
     if case is not None and len(programs) > 1:
         typer.echo("--id names one case; leave it out for several programs", err=True)
@@ -225,10 +234,23 @@ def add(
         if (fixtures_root() / word / rest).exists():
             typer.echo(f"{name} exists already", err=True)
             raise typer.Exit(USAGE)
+    read = {path: _program_in(path) for path in chosen}
     for path, name in chosen.items():
-        folder = add_case(program_from_json(read_json(path)), name, fixtures_root())
+        folder = add_case(read[path], name, fixtures_root())
         typer.echo(f"{cases.load_case(folder / 'case.json').id}: {folder}; name the rules that it checks in case.json")
     typer.echo("then run hudi-conformance fixtures index")
+
+
+def _program_in(path: Path) -> "AnyProgram":
+    from hudi_conformance.suite.support.saved_programs import program_from_json
+
+    try:
+        return program_from_json(read_json(path))
+    except CaseError as error:
+        typer.echo(str(error), err=True)
+    except (KeyError, TypeError, ValueError):
+        typer.echo(f"{path}: not a random program; a failing model-based test saves one and prints its path", err=True)
+    raise typer.Exit(USAGE)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
