@@ -45,19 +45,19 @@ def show_table(
     everything: bool = False,
     partitions: Sequence[str] = (),
     groups: list[FileGroup] | None = None,
-    version: int | None = None,
+    stored_version: str | None = None,
 ) -> None:
     """Print a table; with `everything` without abbreviations, with `partitions` the file groups of these alone.
 
-    `groups` are these file groups, if they are known, and `version` the stored version of a table that is shown by the rules of
-    another one.
+    `groups` are these file groups, if they are known, and `stored_version` the version of a table that is shown by the rules
+    of another one.
     """
     properties = table.properties
     groups = list_groups(table, partitions) if groups is None else groups  # before any output: an error follows no half page
     console.print(Text(properties.get("hoodie.table.name") or "(without a name)", style="bold"), overflow="fold")
     rules = properties.version
-    shown = f"{rules}" if version in (None, rules) else f"{version}, shown by the rules of version {rules}"
-    console.print(Text.assemble((properties.get("hoodie.table.type") or "", "cyan"), f" · version {shown}"))
+    shown = f"{rules}" if stored_version is None else f"{stored_version}, shown by the rules of version {rules}"
+    console.print(Text.assemble((properties.get("hoodie.table.type") or "(without a type)", "cyan"), f" · version {shown}"))
     console.print()
     print_facts(console, _summary(properties.entries))
     console.print()
@@ -67,6 +67,8 @@ def show_table(
     folders = partitions or ("",)
     sizes = {info.path: info.size for folder in folders for info in table.storage.list(folder, skip=META_FOLDER)}
     console.print(Text.assemble(("\nfile groups", "bold"), (f"  {_totals(groups, sizes)}", DIM)))
+    for partition in sorted({*partitions} - {group.partition for group in groups}):
+        console.print(Text(f"no file group is in partition {partition or '(not partitioned)'}", style=DIM), overflow="fold")
     by_partition = sorted(groups, key=lambda group: (group.partition, group.file_id))
     found = {name: list(group) for name, group in groupby(by_partition, key=lambda group: group.partition)}
     if everything or partitions or len(found) <= TREES:

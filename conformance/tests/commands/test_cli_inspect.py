@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -375,3 +376,16 @@ def test_action_file_page(case: str, words: tuple[str, ...], code: int) -> None:
     assert done.exit_code == code
     for word in words:
         assert word in done.output
+
+
+def test_a_table_without_properties_is_not_said_to_have_a_version(tmp_path: Path):
+    """What is shown by the rules of version 8 has no known version and no known type."""
+    table = shutil.copytree(fixtures_root() / "queries" / "chosen.mor" / "table", tmp_path / "table")
+    (table / ".hoodie" / "hoodie.properties").unlink()
+    assert "(without a type) · version unknown, shown by the rules of version 8" in flat(call(table))
+
+
+def test_a_partition_without_file_groups_is_named():
+    """A mistyped path is not an empty partition."""
+    table = fixtures_root() / "queries" / "chosen.mor" / "table"
+    assert "no file group is in partition nope" in flat(call(table, "--partition", "nope"))

@@ -1,7 +1,9 @@
 """`hudi-conformance validate`: formats, selection and exit codes."""
 
+import doctest
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,13 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
 from hudi_conformance.report.validation.folded import fold
 from hudi_conformance.report.validation.sarif import to_sarif
+from hudi_conformance.requirements.requirement import requirement
 from hudi_conformance.validator import all_checks
-from hudi_conformance.validator.checks.finding import Check, Finding
+from hudi_conformance.validator.checks.finding import Check, Finding, finding_of
 from hudi_conformance.validator.validation import Validation
+from hudi_reference.errors import MalformedTable
 
+PAGE = Path(__file__).parents[3] / "docs" / "validate.md"
 SOUND = fixtures_root() / "timeline" / "compaction.pending" / "table"
 CUT = fixtures_root() / "log" / "damaged.cut-in-the-middle" / "table"
 LEFTOVER = fixtures_root() / "layout" / "base-file-of-another-attempt" / "table"
@@ -151,3 +156,45 @@ def test_equal_findings_are_folded():
 
     folded = fold([finding("x", "one"), finding("y", "one"), finding("z", "two")])
     assert [len(one.findings) for one in folded] == [2, 1]
+
+
+@pytest.mark.parametrize("example", re.findall(r"^```\n\$ (.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+def test_the_examples_of_the_page_are_true(monkeypatch: pytest.MonkeyPatch, example: str):
+    """Each command of docs/validate.md prints what is printed there; ... is anything."""
+    monkeypatch.chdir(fixtures_root().parent)
+    command, _, shown = example.partition("\n")
+    found = call(*command.removeprefix("hudi-conformance validate ").split()).output
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(shown, found, options), found
+
+
+def test_a_partition_that_the_table_does_not_have_is_a_usage_error():
+    """A mistyped path must not look like a sound partition; one whose files are all gone is examined."""
+    table = fixtures_root() / "layout" / "folder-without-partition-metadata" / "table"
+    found = call(table, "--partition", "sotuh")
+    assert (found.exit_code, "--partition sotuh" in found.output) == (2, True)
+
+
+def test_a_partition_without_its_folder_is_examined(tmp_path: Path):
+    """The writes of the timeline name its files."""
+    table = shutil.copytree(fixtures_root() / "layout" / "folder-without-partition-metadata" / "table", tmp_path / "table")
+    shutil.rmtree(table / "south")
+    assert "TL-036" in [finding["rule"] for finding in answer(table, "--partition", "south")["findings"]]
+
+
+def test_what_was_expected_is_never_what_is_wrong(tmp_path: Path):
+    """A block whose header is no text: the expectation is stated as one."""
+    table = shutil.copytree(fixtures_root() / "queries" / "chosen.mor" / "table", tmp_path / "table")
+    log = next(path for path in sorted(table.iterdir()) if ".log." in path.name)
+    data = bytearray(log.read_bytes())
+    data[data.index(b'{"type"')] = 0xFF
+    log.write_bytes(data)
+    (finding,) = answer(table)["findings"]
+    assert finding["rule"] == "LF-010"
+    assert finding["expected"] not in finding["found"]
+
+
+def test_a_fault_without_an_expectation_gets_that_of_its_rule():
+    """The sentence of the rule is what is expected."""
+    found = finding_of(MalformedTable("x", rule="LF-010"), "wrong-answers", "m", rule="LF-010", path="p")
+    assert found.expected == requirement("LF-010").text

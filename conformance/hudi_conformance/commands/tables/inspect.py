@@ -119,8 +119,9 @@ def _show_table(table: str, *, everything: bool, partitions: list[str]) -> bool:
 
         damaged = open_damaged(table, tuple(partitions))
         with open_page() as console:
-            groups, version = list(damaged.file_groups()), damaged.found.version
-            show_table(console, damaged, everything=everything, partitions=partitions, groups=groups, version=version)
+            groups, stored = list(damaged.file_groups()), damaged.found.version
+            version = None if stored == damaged.properties.version else f"{stored or 'unknown'}"
+            show_table(console, damaged, everything=everything, partitions=partitions, groups=groups, stored_version=version)
             show_error(console, error)
         return True
     return False

@@ -75,6 +75,9 @@ def _examine(
 
     scope = Scope(tuple(path.strip("/") for path in partitions), sample, frozenset(rules))
     table, checks = load_table(uri, scope=scope), chosen(ALL, deep=deep, rules=rules)
+    for path in scope.partitions:
+        if table.listing.knows(path) and not table.has_partition(path):
+            raise typer.BadParameter(f"--partition {path}: neither a file nor a write of the table is in such a partition")
     if spark is not None:
         return table, _examine_on_spark(table, checks, spark)
     with _Progress() as progress:

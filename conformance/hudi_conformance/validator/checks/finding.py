@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from hudi_conformance.requirements.requirement import requirement
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, StorageFault
 
@@ -53,7 +54,7 @@ def finding_of(error: HudiError, severity: Severity, meaning: str, *, rule: str,
 
     A fault of the storage has a severity and a meaning of its own: whether rows are gone is not known.
     """
-    expected = error.expected or error.message
+    expected = error.expected or requirement(error.rule or rule).text
     if isinstance(error, StorageFault):
         severity, meaning, expected = "wrong-answers", NOT_READ, error.expected or "an object that can be read"
         remedy = "check the disk and the permissions, and validate again"

@@ -233,6 +233,11 @@ class StoredTable:
                 found[path] = DataFile(path, info.size, info.modified, parsed)
         return found
 
+    def has_partition(self, partition: str) -> bool:
+        """Whether a file is in the folder of this partition, or a completed write of the active timeline names one in it."""
+        named = (path for commit in self.commits.values() for path in commit.paths)
+        return any(split_path(path)[0] == partition for path in (*self.listing.files, *named) if not is_in(path, META_FOLDER))
+
     def name_of(self, path: str) -> BaseFileName | LogFileName | None:
         """The parts of the name of a file, which is on storage or not; None if it is not one of a data file."""
         file = self.data_files.get(path)

@@ -199,6 +199,7 @@ class _BlockParser:
             rule="LF-010",
             path=self.path,
             offset=self.offset,
+            expected="header, content and footer that fill the block, and texts in UTF-8",
             found=found,
         )
 
