@@ -32,7 +32,8 @@ def parse_predicates(text: str) -> tuple[Comparison, ...]:
         if match is None:
             place = f"{text[at:].strip() or 'the end'!r} of {text!r}"
             raise InvalidWhere(
-                f"expected COLUMN = VALUE, COLUMN in (VALUE, ...), COLUMN like 'PREFIX%' or COLUMN is null at {place}"
+                f"expected COLUMN = VALUE, COLUMN in (VALUE, ...), COLUMN like 'PREFIX%' or COLUMN is null at {place}; "
+                "a VALUE is a number, true, false, or a text in quotes"
             )
         found.append((match["column"].strip('`"'), *_condition(match)))
         at = match.end()

@@ -127,3 +127,16 @@ def test_a_feature_is_explained(here: Path):
     code, output = call("explain", "read.snapshot")
     assert code == 0
     assert "latest rows" in output and "golden cases" in output and "hudi-rs" in output
+
+
+def test_an_unknown_engine_for_the_object_store_is_a_usage_error(here: Path):
+    """Before the store is started, also for the partner."""
+    for arguments in (["nope"], ["--partner", "nope"]):
+        code, output = call("object-store", *arguments)
+        assert (code, "'nope' is neither an engine" in output) == (2, True)
+
+
+def test_a_text_without_quotes_is_explained(here: Path):
+    """The message of --where says what a value is."""
+    code, output = call("read", "x", "--where", "id = a")
+    assert (code, "a text in quotes" in " ".join(output.split())) == (2, True)

@@ -43,3 +43,12 @@ def test_without_a_version_the_table_stays(table: Path) -> None:
         assert read_properties(LocalStorage(table)).version == before
         CliRunner().invoke(app, ["migrate", str(table), "--to", "9", "--yes"])
     assert CliRunner().invoke(app, ["migrate", str(table), "--to", "7", "--yes"]).exit_code != 0
+
+
+@pytest.mark.parametrize(("place", "found"), [("nothing", "nothing; the path exists up to"), ("file", "a file")])
+def test_a_path_without_a_table_is_named(tmp_path: Path, place: str, found: str) -> None:
+    """As by the other commands: the path, what is there, and what to do."""
+    (tmp_path / "file").write_text("x")
+    said = CliRunner().invoke(app, ["migrate", str(tmp_path / place)])
+    assert said.exit_code == 1
+    assert f"TableNotFound: {tmp_path / place}: there is no table at this path" in said.output and found in said.output

@@ -10,6 +10,8 @@ from rich.table import Table
 
 from hudi_conformance.commands.exit_codes import BROKEN, USAGE, exit_code
 from hudi_conformance.console import SafeConsole
+from hudi_conformance.engines import registry
+from hudi_conformance.engines.support.info import UnknownEngine
 from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.explorer.s3.engines import Finding, replay_schedule, run_scenarios, start_trial
 from hudi_conformance.explorer.s3.proxy import Proxy
@@ -54,6 +56,12 @@ def object_store(
     """Test the emulated object store, then run each engine concurrently with a partner on it, and write a diagram of a
     conflict.
     """
+    try:
+        for name in (*(names or []), partner):
+            registry.find(name)
+    except UnknownEngine as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(USAGE) from None
     keeping = _Keep(diagram, save, figures.read_figures("s3") if record else None, seeds)
     try:
         if again is not None:

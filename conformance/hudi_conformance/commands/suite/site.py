@@ -63,7 +63,8 @@ def _added(report: Path) -> dict[str, dict[str, str]]:
     try:
         return outcomes_by_case(read_report(report)[1])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _stop(f"{report} is no report folder ({error}); hudi-conformance run --report {report} writes one") from None
+        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+        raise _stop(f"{report} is no report folder ({reason}); hudi-conformance run --report {report} writes one") from None
 
 
 def _progress(kind: str, number: int, total: int) -> None:

@@ -134,6 +134,13 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("restore", "archive", OLD),
     ("archive", "archive", OLD),
 )
+
+
+def _a(service: str) -> str:
+    """The name of a service with its article."""
+    return f"{'an' if service[0] in 'aeiou' else 'a'} {service.replace('-', ' ')}"
+
+
 SCENARIOS: dict[str, Definition] = {
     "two-writers-of-one-group": Definition("two upserts of one file group", PLAIN, {"a": _A, "b": _B}, 2),
     "two-writers-of-different-groups": Definition("two upserts of different file groups", without_conflicts(TWO_GROUPS),
@@ -154,23 +161,23 @@ SCENARIOS: dict[str, Definition] = {
     "two-optimistic-writers-with-early-detection": Definition("the same of one file group, with early conflict detection",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"},
                 promises={"heartbeats": True}), {"a": _A, "b": _B}),
-    **{f"writer-and-{name}": Definition(f"an upsert beside a {name.replace('-', ' ')}",
+    **{f"writer-and-{name}": Definition(f"an upsert beside {_a(name)}",
        without_conflicts(setting) if name in _APART else setting,
        {"a": _B if name in _ROLLS_BACK else _A, "s": service_runner(name)},
        2 if name == "clustering" else 1)
        for name, setting in SERVICES_ON.items() if name != "rollback"},
     "writer-and-rollback": Definition("an upsert, and a rollback that takes its writer for failed", PLAIN,
         {"a": _A, "s": service_runner("rollback")}, 2),
-    **{f"{one}-and-{other}": Definition(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
+    **{f"{one}-and-{other}": Definition(f"{_a(one)} beside {_a(other)}", setting,
         {"s": service_runner(one), "t": service_runner(other)}) for one, other, setting in _PAIRS},
     "reader-and-writer": Definition("two queries beside an upsert", without_conflicts(PLAIN), {"q": reader(2), "a": _A}),
-    **{f"reader-and-{name}": Definition(f"a query beside a {name.replace('-', ' ')}", setting,
+    **{f"reader-and-{name}": Definition(f"a query beside {_a(name)}", setting,
         {"q": reader(), "s": service_runner(name)})
        for name, setting in SERVICES_ON.items()},
-    **{f"reader-of-{name}-and-clean": Definition(f"a query beside a clean, with a {name.replace('-', ' ')}",
+    **{f"reader-of-{name}-and-clean": Definition(f"a query beside a clean, with {_a(name)}",
         replace(setting, options={**VERSIONS.options, **setting.options}), {"q": reader(), "s": service_runner("clean")})
         for name, setting in _OVERTAKEN.items()},
-    **{f"{name}-and-overwrite": Definition(f"a {name.replace('-', ' ')} beside an overwrite of its partition",
+    **{f"{name}-and-overwrite": Definition(f"{_a(name)} beside an overwrite of its partition",
         SERVICES_ON[name], {"s": service_runner(name), "t": _OVERWRITE})
         for name in ("compaction", "log-compaction", "clustering", "clean", "restore")},
     "clustering-and-tolerated-writer": Definition("a clustering beside an upsert that ignores its plan",
@@ -197,7 +204,7 @@ SCENARIOS: dict[str, Definition] = {
     "non-blocking-writer-and-overwrite": Definition("a non-blocking upsert beside an overwrite of its partition",
         replace(EVENTS, promises={"non_blocking": True, "heartbeats": True}),
         {"a": _LATE, "b": writer("insert_overwrite", make_row("n", "instead"), hoodie__write__concurrency__mode=_OPTIMISTIC)}),
-    **{f"non-blocking-writer-and-{name}": Definition(f"a non-blocking upsert beside a {name.replace('-', ' ')}", EVENTS,
+    **{f"non-blocking-writer-and-{name}": Definition(f"a non-blocking upsert beside {_a(name)}", EVENTS,
         {"a": _LATE, "s": service_runner(name)}) for name in ("compaction", "log-compaction")},
     **{f"indexing-beside-{name}": Definition(f"an index is planned and built beside {name.replace('-', ' ')}", setting,
         {"i": service_runner("indexing"), "o": program}, without_errors=True) for name, (program, setting) in _BESIDE.items()},
@@ -211,7 +218,7 @@ SCENARIOS: dict[str, Definition] = {
          RECOVERY: recovery()}, 0, 1),
     "overwrite-crashes": Definition("an overwrite that crashes, and a recovery", OLD,
         {"a": _OVERWRITE, RECOVERY: recovery()}, 0, 1),
-    **{f"{name}-crashes": Definition(f"a {name.replace('-', ' ')} that crashes, and a recovery", setting,
+    **{f"{name}-crashes": Definition(f"{_a(name)} that crashes, and a recovery", setting,
         {"s": service_runner(name), RECOVERY: recovery()}, 0, 1) for name, setting in SERVICES_ON.items()},
 }  # fmt: skip
 #: Former parts of names, and what they are today.

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hudi_reference.clock import Clock, SystemClock
-from hudi_reference.errors import Misuse
+from hudi_reference.errors import Misuse, TableNotFound
 from hudi_reference.ids import Ids, RandomIds
 from hudi_reference.layout.properties import NEWEST_VERSION, TABLE_VERSION, TableProperties, read_properties
 from hudi_reference.query.table import Table
@@ -14,7 +14,7 @@ from hudi_reference.services.migration.version_6 import finish_version_6, migrat
 from hudi_reference.services.migration.version_6_properties import migrate_properties
 from hudi_reference.services.migration.version_9 import converted_entries, execute_change, plan_change
 from hudi_reference.storage import Storage, storage_of
-from hudi_reference.storage.uris import canonical_uri
+from hudi_reference.storage.uris import canonical_uri, no_table
 
 #: The versions to which tables are migrated.
 TARGETS = (TABLE_VERSION, NEWEST_VERSION)
@@ -46,6 +46,7 @@ def migrate(
         The changes.
 
     Raises:
+        TableNotFound: there is no table.
         Misuse: tables are not migrated to that version.
         MigrationRefused: the table has pending actions, or features that are not migrated; nothing was changed.
         TableChanged: a writer changed the table during the migration.
@@ -55,7 +56,10 @@ def migrate(
         raise Misuse("tables are not migrated to this version", rule="COMPAT-002", found=str(version),
                      expected=" or ".join(map(str, TARGETS)))  # fmt: skip
     store = storage_of(uri) if storage is None else storage
-    properties = read_properties(store)
+    try:
+        properties = read_properties(store)
+    except TableNotFound as error:
+        raise (error if storage is not None else no_table(uri)) from None
     base = canonical_uri(uri) if storage is None else uri
     table = Table(store, clock or SystemClock(), ids or RandomIds(), properties, base, hooks=STANDARD_HOOKS)
     target = version or max(TABLE_VERSION, properties.version)
