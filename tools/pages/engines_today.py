@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from hudi_conformance.cases.flags import DANGERS
 from hudi_conformance.report.evidence.evidence import CitedCase, gather_evidence
 from hudi_conformance.report.site.known_failures import Difference, Failures, list_overviews, sections_by_outcome
 from hudi_conformance.requirements import errata
@@ -17,10 +18,7 @@ A *wrong answer* is an answer without an error; these failures are dangerous and
 where an answer is expected. The numbers count the cases that fail for the same reason. `hudi-conformance explain CASE`
 explains a case, and `hudi-conformance run ENGINE --only CASE` runs it.
 
-The column *danger* says what a failure of such a case may do: `lost-write`: a committed change is missing; `silent-stale`: an
-older version is returned; `resurrected-row`: a deleted row is returned; `double-apply`: a change counts twice; `dirty-read`: a
-change that was not committed is returned; `silent-guess`: damaged, missing or unsupported content is replaced by a guess;
-`wrong-value`: a value is changed. The last column has a case, and the
+The column *danger* says what a wrong answer to such a case may do ([dangers](#dangers)). The last column has a case, and the
 [errata](../conformance/hudi_conformance/errata.toml) about the difference.
 """
 
@@ -33,7 +31,12 @@ def engines_page() -> str:
     parts = [HEAD, _overview(failures)]
     for _, title, found in sections_by_outcome(failures):
         parts.append(f"\n## {title}\n\n" + _table(found, list(failures), cases))
-    return "".join(parts)
+    return "".join([*parts, _dangers()])
+
+
+def _dangers() -> str:
+    rows = "".join(f"| `{flag}` | {meaning} |\n" for flag, meaning in DANGERS.items())
+    return f"\n## Dangers\n\nThe flags of golden cases:\n\n| flag | a wrong answer may mean that |\n|---|---|\n{rows}"
 
 
 def _overview(failures: Failures) -> str:

@@ -50,6 +50,7 @@ def test_shipped_cases_are_valid():
     [
         ({"requirements": ["MRG-999"]}, "requirements: there is no MRG-999"),
         ({"errata": ["ER-999"]}, "errata: there is no ER-999"),
+        ({"flags": ["boredom"]}, "flags: there is no boredom"),
         ({"id": "log.one"}, "id: the folder of log.one is log/one/, found merge/one/"),
         ({"needs": "x"}, "needs: 'x' is not of type 'array'"),
         ({"rows": [{"id": "a"}]}, "rows.json: rows.0: has the columns ['id']"),

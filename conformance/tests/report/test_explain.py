@@ -108,7 +108,7 @@ def test_a_golden_case_is_shown_with_question_answer_and_producer():
     assert "apache-hudi 1.0.2" in found["table"]
     assert found["question"] == "kind snapshot"
     assert found["expected"].startswith("2 rows (model)")
-    assert found["if it fails"] and found["flags"] == "silent-stale"
+    assert found["if it fails"] and found["danger"] == "silent-stale: an older version is returned"
 
 
 def test_a_python_test_is_found_by_its_old_name_and_with_parameters():

@@ -92,7 +92,7 @@ def inline_clustering(table: Table, _: Timeline) -> None:
 
 
 def rollback_failed_writes(table: Table) -> tuple[str, ...]:
-    """Before a write, with policy EAGER: roll back failed writes; their requested times."""
+    """Before a write, with policy EAGER: roll back failed writes, and return their requested times."""
     return roll_back_failed(table) if Concurrency.from_options(table.options).policy is Policy.EAGER else ()
 
 

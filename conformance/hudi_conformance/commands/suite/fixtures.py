@@ -16,6 +16,7 @@ from rich.table import Table
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.case_index import FILE, golden_cases, golden_index
+from hudi_conformance.cases.flags import DANGERS
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
 from hudi_conformance.commands.exit_codes import AS_EXPECTED, USAGE, exit_code
 from hudi_conformance.console import SafeConsole
@@ -122,6 +123,7 @@ def _problems_of(case: Case, root: Path) -> Iterator[str]:
         yield f"requirements: there is no {unknown}"
     known = {e.id for e in errata.errata()}
     yield from (f"errata: there is no {e}" for e in case.errata if e not in known)
+    yield from (f"flags: there is no {flag}" for flag in case.flags if flag not in DANGERS)
     if not case.subject.is_relative_to(root.resolve()):
         yield "table: leads outside the fixtures"
     if case.expected.rows is not None and not case.rows:

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
+from hudi_conformance.cases.flags import DANGERS
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
@@ -63,8 +64,7 @@ def _golden(case: Mapping[str, Any], path: str) -> Iterator[Line]:
     yield subject, f"{case[subject]}, written by {producer['engine']}{version} ({producer['recipe']})"
     yield "question", _question(case, subject)
     yield from (("expected", line) for line in _expected(case, path))
-    if case.get("flags"):
-        yield "flags", ", ".join(case["flags"])
+    yield from (("danger", f"{flag}: {DANGERS.get(flag, 'an unknown flag')}") for flag in case.get("flags", ()))
     yield "if it fails", case["if_it_fails"]
 
 
