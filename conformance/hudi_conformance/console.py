@@ -5,6 +5,7 @@ from typing import IO, Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from hudi_conformance.contract.text import make_printable
@@ -31,3 +32,12 @@ class SafeConsole(Console):
         """Escape every piece of text, wherever it comes from."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=make_printable(segment.text))
+
+
+def print_table(table: Table) -> None:
+    """Print a table to standard output; if it is no terminal, each row is one line, for `grep` and the like."""
+    console = SafeConsole(highlight=False)
+    if not console.is_terminal:
+        wide = console.options.update(max_width=10_000)
+        console.width = max(console.width, console.measure(table, options=wide).maximum)
+    console.print(table)

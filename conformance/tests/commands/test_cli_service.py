@@ -1,10 +1,12 @@
 """`service` previews its work, runs it after confirmation, and prints errors as one block."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import read_instant_file
@@ -157,3 +159,11 @@ def test_a_misspelt_setting_is_refused(table: tuple[str, list[str]]) -> None:
     """The error names the setting that is meant; without the check nothing would be cleaned, and no error shown."""
     refused = called(table[0], "clean", "--set", "hoodie.clean.commitz.retained=1", "--yes")
     assert refused.exit_code == 1 and "did you mean hoodie.clean.commits.retained?" in refused.output
+
+
+def test_a_preview_that_is_piped_has_each_file_on_one_line(tmp_path: Path) -> None:
+    """Names of files are copied and searched for."""
+    table = shutil.copytree(fixtures_root() / "queries" / "chosen.mor" / "table", tmp_path / "table")
+    shown = called(str(table), "restore", "--instant", "20261121144223825", "--dry-run")
+    names = [path.name for path in table.iterdir() if ".log." in path.name]
+    assert len(names) == 2 and all(f" {name} " in f"{shown.output} ".replace("\n", " \n") for name in names), shown.output

@@ -233,3 +233,9 @@ def test_explain_imports_neither_the_suite_nor_an_engine():
     )
     loaded = subprocess.run([sys.executable, "-c", probe], check=True, capture_output=True, text=True).stdout.split()
     assert not {"pyarrow", "hypothesis", "pytest", "hudi_conformance.suite"} & set(loaded)
+
+
+def test_a_command_to_copy_is_one_line():
+    """A pasted line break would run half of it."""
+    command = f"hudi-conformance run ENGINE --only '{'long-name.' * 9}'"
+    assert any(line.endswith(command) for line in format_lines(Explanation("h", (("run", command),)), 60))

@@ -39,7 +39,7 @@ def explain(
 
 
 def format_lines(found: Explanation, width: int) -> Iterator[str]:
-    """Heading and lines, labels on the left, each of them once; addresses, paths and ids are not broken."""
+    """Heading and lines, labels on the left, each of them once; addresses, paths, ids and commands are not broken."""
     for line in textwrap.wrap(make_printable(found.heading), width, break_long_words=False, break_on_hyphens=False):
         yield typer.style(line, bold=True)
     column = max((len(label) for label, _ in found.lines), default=0) + 2
@@ -53,7 +53,10 @@ def format_lines(found: Explanation, width: int) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
-    """The lines of a text, wrapped; those that begin with blanks stay indented."""
+    """The lines of a text, wrapped; those that begin with blanks stay indented, and a command to copy is one line."""
+    if text.startswith("hudi-conformance "):
+        yield text
+        return
     for line in text.splitlines() or [""]:
         indent = " " * (len(line) - len(line.lstrip()))
         yield from textwrap.wrap(

@@ -144,7 +144,7 @@ class _Keep:
         console.print(draw_text(run, title), soft_wrap=True, markup=False)
         if self.diagram is not None:
             write_diagram(run, title, self.diagram)
-            console.print(f"diagram: {self.diagram}")
+            console.print(f"diagram: {self.diagram}", soft_wrap=True)
         if self.folder is None:
             return
         rules = old.requirements if old else _rules_of(self.mutant)

@@ -19,7 +19,7 @@ from hudi_conformance.cases.case_index import FILE, golden_cases, golden_index
 from hudi_conformance.cases.flags import DANGERS
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
 from hudi_conformance.commands.exit_codes import AS_EXPECTED, USAGE, exit_code
-from hudi_conformance.console import SafeConsole
+from hudi_conformance.console import print_table
 from hudi_conformance.contract.features import FUNCTIONS
 from hudi_conformance.processes.supervised import run_supervised
 from hudi_conformance.requirements import errata, requirement
@@ -53,10 +53,7 @@ def list_(only: Only = None) -> None:
     for entry in chosen:
         case = cases.load_case(Path(entry.node))
         table.add_row(case.id, title(case.chapter), str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
-    console = SafeConsole(highlight=False)
-    if not console.is_terminal:  # one line for each case, for grep and the like
-        console.width = max(console.width, console.measure(table, options=console.options.update(max_width=10_000)).maximum)
-    console.print(table)
+    print_table(table)
     typer.echo(f"{len(chosen)} case{'' if len(chosen) == 1 else 's'}")
     raise typer.Exit(AS_EXPECTED if chosen else USAGE)
 

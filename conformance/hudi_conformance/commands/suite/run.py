@@ -260,5 +260,5 @@ def _conclude(console: Console, display: ProgressDisplay, ending: FinishedRun | 
     if result == BROKEN and not failed:
         console.print(display.silenced.getvalue(), markup=False)
     lists = ", ".join(ending.run.rewritten) + " rewritten" if ending.run.rewritten else "unchanged"
-    console.print(f"\nreport: {ending.page}   expected failures: {lists}   exit {result}", markup=False)
+    console.print(f"\nreport: {ending.page}   expected failures: {lists}   exit {result}", markup=False, soft_wrap=True)
     return result

@@ -25,7 +25,7 @@ from hudi_conformance.commands.tables.previews import (
     settings_steps,
     withdrawal_steps,
 )
-from hudi_conformance.console import SafeConsole
+from hudi_conformance.console import print_table
 from hudi_reference.query.table import Table
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import clean
@@ -146,4 +146,7 @@ def _show(steps: list[Step]) -> None:
     shown.add_column(overflow="fold")
     for step in steps:
         shown.add_row(*step)
-    SafeConsole().print(shown if steps else "nothing to do")
+    if steps:
+        print_table(shown)
+    else:
+        typer.echo("nothing to do")
