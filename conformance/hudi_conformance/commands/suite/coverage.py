@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from hudi_conformance.commands.exit_codes import USAGE, exit_code
-from hudi_conformance.console import SafeConsole
+from hudi_conformance.console import print_table
 from hudi_conformance.report.evidence import coverage as report
 from hudi_conformance.report.evidence import gaps
 from hudi_conformance.report.evidence.coverage_page import render_page
@@ -85,4 +85,4 @@ def _show(entries: tuple[report.CoverageEntry, ...]) -> None:
         table.add_row(chapter.title, ", ".join(chapter.areas), *(str(found[c]) for c in COLUMNS.values()))
     table.add_section()
     table.add_row("all", "", *(str(report.count_evidence(entries)[c]) for c in COLUMNS.values()), style="bold")
-    SafeConsole().print(table)
+    print_table(table)

@@ -14,7 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hudi_conformance.commands.exit_codes import USAGE, exit_code
-from hudi_conformance.console import SafeConsole
+from hudi_conformance.console import SafeConsole, print_table
 from hudi_conformance.explorer.drawing.diagram import draw_text, write_diagram
 from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combine_results, parallel_runner
 from hudi_conformance.explorer.scenarios.scenario import Scenario
@@ -123,11 +123,12 @@ def _show_list() -> None:
     for name, definition in SCENARIOS.items():
         bound = "all" if definition.preemptions is None else str(definition.preemptions)
         shown.add_row(name, definition.description, bound, str(definition.crashes))
-    console.print(shown)
+    print_table(shown)
     stores = Table("store", "description", "broken promises", box=None, header_style="bold")
     for kind in STORES.values():
         stores.add_row(kind.name, kind.description, ", ".join(find_broken_promises(kind)) or "none")
-    console.print("", stores)
+    typer.echo()
+    print_table(stores)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.commands.exit_codes import BROKEN, USAGE, exit_code
-from hudi_conformance.console import SafeConsole
+from hudi_conformance.console import SafeConsole, print_table
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.mutant import changed_places
 from hudi_conformance.mutants.harness.score import Kill, save_kills
@@ -97,7 +97,7 @@ def mutants(
         typer.echo(str(error), err=True)
         raise typer.Exit(BROKEN) from None
     outcomes = {k.name: classify_kill(k, cases) for k in kills}
-    SafeConsole().print(_table(kills, outcomes))
+    print_table(_table(kills, outcomes))
     raise typer.Exit(exit_code(all(outcome == "own" for outcome in outcomes.values())))
 
 
