@@ -167,3 +167,14 @@ def test_a_preview_that_is_piped_has_each_file_on_one_line(tmp_path: Path) -> No
     shown = called(str(table), "restore", "--instant", "20261121144223825", "--dry-run")
     names = [path.name for path in table.iterdir() if ".log." in path.name]
     assert len(names) == 2 and all(f" {name} " in f"{shown.output} ".replace("\n", " \n") for name in names), shown.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["clean"], ["compaction"], ["rollback", "--instant", "20261122012845996"], ["restore", "--instant", "20261122012845996"]],
+)
+def test_a_table_of_version_6_is_refused_before_the_preview(tmp_path: Path, words: list[str]) -> None:
+    """COMPAT-005: the message names the migration, and shows no work that would be refused."""
+    table = shutil.copytree(fixtures_root() / "compatibility" / "v6.mor.rolled-back" / "table", tmp_path / "table")
+    shown = called(str(table), *words, "--dry-run")
+    assert shown.exit_code == 1 and "hudi-conformance migrate TABLE" in shown.output and "remove the file" not in shown.output

@@ -11,6 +11,7 @@ from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import ENCODERS
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, partitions_to_drop
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, read_properties
+from hudi_reference.layout.properties import check_writable as check_version
 from hudi_reference.query.slice_reader import check_whole_rows
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -50,9 +51,11 @@ def check_indexes_maintained(table: Table) -> None:
         table: the table that a write, a service or its preview is about to change or to read.
 
     Raises:
+        UnsupportedTableVersion: the table can only be read.
         UnsupportedTableFeature: an index would be out of date after the action (PROP-001).
         Misuse: a setting of the metadata table is invalid.
     """
+    check_version(table.properties)
     properties = read_properties(table.storage)
     if properties.get(USABLE) or boolean_setting(table.options, ENABLE):
         check_maintained(table, (*properties.fields(USABLE), *properties.fields(INFLIGHT)))

@@ -2,6 +2,7 @@
 
 import json
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import fastavro
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import set_property
 
-from hudi_reference import migrate, open_table
+from hudi_reference import clean, cluster, migrate, open_table, restore, rollback, savepoint
 from hudi_reference.errors import (
     CorruptCommittedBlock,
     MalformedHistory,
@@ -24,6 +25,7 @@ from hudi_reference.files.log.block import BlockType, HeaderKey
 from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.archived_log import ArchivedLog, encode_record, read_archived_log
+from hudi_reference.query.table import Table
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.services.migration.version_6_properties import migrate_properties
 from hudi_reference.services.migration.version_6_timeline import completion_times
@@ -130,6 +132,20 @@ def test_writes_to_version_6_are_refused() -> None:
     before = [(i.path, i.version) for i in storage.list()]
     with pytest.raises(UnsupportedTableVersion, match="migrate"):
         open_table("memory:///old", storage=storage).upsert(pa.table({"id": ["a"]}))
+    assert [(i.path, i.version) for i in storage.list()] == before
+
+
+@pytest.mark.parametrize(
+    "service",
+    [lambda t: rollback(t, T), lambda t: restore(t, T), lambda t: savepoint(t, T), clean, cluster],
+    ids=["rollback", "restore", "savepoint", "clean", "cluster"],
+)
+def test_services_of_version_6_are_refused(service: Callable[[Table], object]) -> None:
+    """COMPAT-005: before anything is deleted; the error names the migration, and no file to remove."""
+    storage = old_table()
+    before = [(i.path, i.version) for i in storage.list()]
+    with pytest.raises(UnsupportedTableVersion, match="migrate"):
+        service(open_table("memory:///old", storage=storage))
     assert [(i.path, i.version) for i in storage.list()] == before
 
 

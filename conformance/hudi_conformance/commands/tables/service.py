@@ -26,6 +26,7 @@ from hudi_conformance.commands.tables.previews import (
     withdrawal_steps,
 )
 from hudi_conformance.console import print_table
+from hudi_reference.layout.properties import check_writable
 from hudi_reference.query.table import Table
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import clean
@@ -114,6 +115,7 @@ def service(
     with exit_on_errors():
         check_settings(options)
         opened = open_table(table, options=_of_the_metadata_table(options) if name != "index" else None)
+        check_writable(opened.properties)  # a preview shows nothing that cannot be done
         concerned = instant or index_name or ""
         if steps := job.preview(opened, concerned, options):
             steps += settings_steps(opened)
