@@ -117,7 +117,7 @@ _FAULTS = {
         (errno.EACCES, errno.EPERM, errno.EROFS),
         _Fault(
             AccessDenied,
-            "nothing was changed; check owner and permissions, and whether the disk is writable and has hard links",
+            "nothing was changed; check owner and permissions; a change needs a writable disk with hard links",
         ),
     ),
     **dict.fromkeys(
