@@ -115,6 +115,10 @@ class MalformedMetadata(MalformedTable):
     """The file of an action cannot be decoded, or does not contain the record of the action."""
 
 
+class ActionRemoved(MalformedMetadata):
+    """The file of an action was removed after the timeline was listed, by archiving or a rollback; or it cannot be read."""
+
+
 class UnsafePlan(MalformedTable):
     """The plan of a service would delete a file that this service must keep."""
 

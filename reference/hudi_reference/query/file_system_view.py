@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from hudi_reference.errors import MalformedFileName, MalformedMetadata
+from hudi_reference.errors import ActionRemoved, MalformedFileName
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.query.damage_checks import (
@@ -176,7 +176,7 @@ def _content(storage: Storage, path: str, rule: str) -> bytes:
     try:
         return storage.get(path)
     except FileNotFoundError as error:
-        raise MalformedMetadata(
+        raise ActionRemoved(
             "the file of an action is missing", rule=rule, path=path, remedy="read again: it may have been archived meanwhile"
         ) from error
 

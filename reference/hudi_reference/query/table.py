@@ -1,14 +1,16 @@
 """A table and its queries: properties -> timeline -> file groups -> slices at a read time -> merged rows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from typing import Any
+from functools import cache, partial, wraps
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 
 from hudi_reference.clock import Clock
+from hudi_reference.errors import ActionRemoved
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.garbage_collection import collector_paused
 from hudi_reference.ids import Ids
@@ -59,6 +61,22 @@ from hudi_reference.timeline.schema_history import field_id_mapping, read_schema
 
 #: The schema of a table without a schema and without rows.
 EMPTY_SCHEMA: AvroSchema = {"type": "record", "name": "empty", "fields": []}
+#: How often a view is loaded again because an action was archived after the timeline was listed.
+_REPETITIONS = 3
+_Load = TypeVar("_Load", bound=Callable[..., Any])
+
+
+def _repeated_beside_archiving(load: _Load) -> _Load:
+    """Load a view again from a new listing of the timeline if the file of an action was removed since the last one."""
+
+    @wraps(load)
+    def repeated(*args: Any, **named: Any) -> Any:
+        for _ in range(_REPETITIONS):
+            with suppress(ActionRemoved):
+                return load(*args, **named)
+        return load(*args, **named)
+
+    return cast(_Load, repeated)
 
 
 @dataclass(frozen=True)
@@ -141,6 +159,7 @@ class Table:
 
     @implements("LF-038", "LAY-001", "RDR-002", "RDR-003", "RDR-005")
     @collector_paused()
+    @_repeated_beside_archiving
     def view(self, as_of: str | None = None, known: View | None = None, *, where: Sequence[Comparison] | None = None) -> View:
         """The table now, or as of a requested time. Raises InvalidQuery, and the errors of malformed tables.
 
