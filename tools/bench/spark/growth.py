@@ -1,14 +1,17 @@
-"""Measure growth of the Spark engine: `python -m tools.bench.spark.growth [--groups N,N] [--instants N,N]`.
+"""Measure growth of the Spark engine: `python -m tools.bench.spark.growth [--groups N,N] [--instants N,N] [--skewed]`.
 
 `--groups`: tables with the same rows in so many file groups, made by a bulk insert on Spark; beyond 100, with 100 of them in
 each partition.
 `--instants`: tables with the same rows in ten file groups, one in each partition, and so many completed actions: upserts of one
 row by the plain reference, with compaction after every five of them, and clean. Up to `--active` actions nothing is archived;
 with more, the timeline is archived by the default settings.
+`--skewed`: tables with the rows of `--groups` in ten file groups, one in each partition: equally many rows in each, and nine
+tenths of the rows in one of them.
 
 Steps: a snapshot, an upsert of every hundredth row, the incremental query of this upsert, compaction. The executor is a process
 of its own (`local-cluster`), so that CPU seconds of driver (Python and JVM) and of executors (JVM and Python) are separate. The
-peak memory of the driver is that of each step; its JVM has 1.5 GB. The rows are compared with those that were written.
+peak memory of the driver, and of the largest Python worker of an executor, is that of each step; the driver's JVM has 1.5 GB.
+The rows are compared with those that were written.
 """
 
 import json
@@ -79,15 +82,23 @@ def _with_ended(process: psutil.Process) -> float:
 
 
 def peak_memory(*, reset: bool = False) -> dict[str, float]:
-    """The greatest memory since the last reset, in MB, of the driver's Python process and of its JVM."""
-    found = {"python": 0.0, "jvm": 0.0}
-    for process, name in [(psutil.Process(), "python"), *((one, "jvm") for one in psutil.Process().children())]:
-        folder = Path(f"/proc/{process.pid}")
+    """The greatest memory since the last reset, in MB: of the driver's Python process, its JVM, and the largest worker."""
+    jvms = psutil.Process().children()
+    workers = [one for jvm in jvms for one in jvm.children(recursive=True) if one.name().startswith("python")]
+    found = {"python": _peak(psutil.Process(), reset), "jvm": sum(_peak(one, reset) for one in jvms)}
+    return {**found, "worker": max((_peak(one, reset) for one in workers), default=0.0)}
+
+
+def _peak(process: psutil.Process, reset: bool) -> float:
+    """The greatest resident memory of a process in MB, which may then be counted anew; 0 if it has ended."""
+    folder = Path(f"/proc/{process.pid}")
+    try:
         if reset:
             (folder / "clear_refs").write_text("5")
         line = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("VmHWM"))
-        found[name] += int(line.split()[1]) / 1024
-    return found
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return int(line.split()[1]) / 1024
 
 
 def take(work: Callable[[], Any]) -> dict[str, float]:
@@ -173,6 +184,19 @@ def measure_instants(spark: SparkSession, folder: Path, rows: int, instants: int
     return found
 
 
+def measure_skewed(spark: SparkSession, folder: Path, rows: int, *, skewed: bool) -> dict[str, dict[str, float]]:
+    """The costs of each step on a table of ten file groups; if `skewed`, one of them has nine tenths of the rows."""
+    uri, number = str(folder / "table"), F.col("id").cast("long")
+    group = F.when(number % (2 * GROUPS) < 2 * GROUPS - 2, 0).otherwise(number % GROUPS) if skewed else number % GROUPS
+    partition, options = group.cast("string").alias("p"), {**OPTIONS, **PARTITIONED}
+    first = made_rows(spark, rows, 2, 1).select(*COLUMNS, partition).repartition(GROUPS, "p")
+    changed = made_rows(spark, rows, 2, LAST, STEP).select(*COLUMNS, partition)
+    found = {"bulk insert": take(lambda: hudi_spark.save(first, uri, options={**options, **BULK}))}
+    found |= {name: take(work) for name, work in steps(spark, uri, changed, options)}
+    check(spark, uri, first.where(number % STEP != 0).unionByName(changed))
+    return found
+
+
 def _small_writes(uri: str, instants: int, rows: int, settings: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Upserts of one row each until the table had so many actions; the keys with their new names."""
     done = 1  # the bulk insert
@@ -201,6 +225,7 @@ def main(
     groups: Annotated[str, typer.Option(help="numbers of file groups, comma separated")] = "10,100,1000",
     rows_of_instants: Annotated[int, typer.Option(help="rows of the tables of --instants")] = 100_000,
     instants: Annotated[str, typer.Option(help="numbers of completed actions, comma separated")] = "10,100,1000",
+    skewed: Annotated[bool, typer.Option("--skewed", help="measure tables whose file groups have different sizes")] = False,
     active: Annotated[int, typer.Option(help="the most actions of a timeline that is not archived")] = 1000,
     master: Annotated[str, typer.Option(help="Spark's master")] = MASTER,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
@@ -226,18 +251,21 @@ def main(
                 f"{number} instants",
                 lambda folder, n=number: measure_instants(spark, folder, rows_of_instants, n, active),  # type: ignore[misc]
             )
+        for kind in ("even", "skewed") if skewed else ():
+            measure(kind, lambda folder, k=kind: measure_skewed(spark, folder, rows, skewed=k == "skewed"))  # type: ignore[misc]
     finally:
         spark.stop()
 
 
 def print_costs(title: str, costs: dict[str, dict[str, float]]) -> None:
     """Print the steps of one table."""
+    seconds, others = ("driver", "executors", "wall"), ("python", "jvm", "worker", "load")
     shown = RichTable(
-        "step", "driver CPU s", "executors CPU s", "wall s", "driver Python MB", "driver JVM MB", "load", title=title
-    )
+        "step", "driver CPU s", "executors CPU s", "wall s", "driver Python MB", "driver JVM MB", "largest worker MB", "load",
+        title=title,
+    )  # fmt: skip
     for step, found in costs.items():
-        names = ("driver", "executors", "wall")
-        shown.add_row(step, *(f"{found[n]:.1f}" for n in names), *(f"{found[n]:.0f}" for n in ("python", "jvm", "load")))
+        shown.add_row(step, *(f"{found[n]:.1f}" for n in seconds), *(f"{found[n]:.0f}" for n in others))
     console.print(shown)
 
 
