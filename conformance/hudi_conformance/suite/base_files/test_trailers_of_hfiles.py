@@ -10,6 +10,7 @@ import pytest
 from hudi_conformance.cases.inspection import find_contradiction
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri
 from hudi_conformance.suite.support.tables.metadata_tables import COMPACTED_AFTER, INSERTS, KEEPS, LISTED, IndexedTable
 from hudi_conformance.suite.support.tables.stored_blocks import hfile_entries
@@ -82,6 +83,34 @@ def test_unknown_fields_are_skipped(engine: Client, tmp_path: Path, kinds: list[
     file.write_bytes(add_fields(golden.read_bytes(), b"".join(UNKNOWN[kind] for kind in kinds), place))
     expected = json.loads((case / "expected" / "inspect.json").read_text("utf-8"))
     assert find_contradiction(expected, engine.inspect(file.as_uri())) is None
+
+
+#: Last fields that no message can have: their value would end after the message, or their type is none of protobuf's.
+CUT = {
+    "bytes beyond the message": bytes([40 << 3 & 0x7F | 0x80 | 2, 40 >> 4]) + b"\x06hello",
+    "seven of eight bytes": bytes([40 << 3 & 0x7F | 0x80 | 1, 40 >> 4]) + bytes(range(7)),
+    "three of four bytes": bytes([40 << 3 & 0x7F | 0x80 | 5, 40 >> 4]) + b"\x08\x00\x10",
+    "a number without its end": bytes([40 << 3 & 0x7F | 0x80, 40 >> 4]) + b"\x96",
+    "an unknown type": bytes([40 << 3 & 0x7F | 0x80 | 6, 40 >> 4]) + b"\x08\x00\x10\xff",
+}
+
+
+@pytest.mark.needs("inspect.hfile")
+@pytest.mark.requirements("BF-002")
+@pytest.mark.parametrize("kind", CUT)
+def test_a_trailer_that_is_no_message_is_refused(engine: Client, tmp_path: Path, kind: str) -> None:
+    """BF-002: the trailer of an HFile is a protobuf message. If its last field ends after the message, or has an unknown type,
+    the bytes are damaged: the file is an error, also if the fields before are those of a valid file.
+    """
+    case = fixtures_root() / "hfile" / "layout.several-blocks"
+    (golden,) = (case / "bytes").iterdir()
+    file = tmp_path / golden.name
+    file.write_bytes(golden.read_bytes())
+    expected = json.loads((case / "expected" / "inspect.json").read_text("utf-8"))
+    assert find_contradiction(expected, engine.inspect(file.as_uri())) is None
+    file.write_bytes(add_fields(golden.read_bytes(), CUT[kind], "end"))
+    with pytest.raises(ContractError):
+        engine.inspect(file.as_uri())
 
 
 @KEEPS

@@ -146,6 +146,31 @@ def test_a_window_is_refused_by_every_clean(engine: Client, new_uri: NewUri, fir
         engine.read(table.uri, Query("incremental", begin=begin, end=end, columns=("id", "value")))
 
 
+@pytest.mark.needs(*WRITES, "service.clean", "service.archive", "read.incremental", "copy-on-write")
+@pytest.mark.requirements("CLN-003", "TYP-009")
+def test_a_window_of_archived_and_active_writes(engine: Client, new_uri: NewUri) -> None:
+    """CLN-003: the writes of a window are archived in part. A row of an archived one has changed since the end of the window,
+    and its file was cleaned, so that the query is an error. Windows that begin after that write, or have no end, are answered.
+    """
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    cities = ("oslo", "oslo", "rio", "oslo", "oslo", "rio", "oslo")
+    instants = [update(engine, uri, number, city) for number, city in enumerate(cities)]
+    times = [completion_time(uri, instant) for instant in instants]
+    assert engine.service(uri, "clean", options=keep_commits(2)) is not None
+    archive_all_but(engine, uri, 4, instants[2])
+
+    def numbers(begin: str | None, end: str | None) -> list[int]:
+        rows = engine.read(uri, Query("incremental", begin=begin, end=end, columns=("ts",))).to_pylist()
+        return sorted(one["ts"] for one in rows)
+
+    for begin in (None, *times[:2]):
+        with pytest.raises(ContractError):
+            numbers(begin, times[4])
+        assert numbers(begin, None) == [5, 6]
+    assert numbers(times[4], times[5]) == [5]
+
+
 @PAST
 @pytest.mark.requirements("CLN-003")
 def test_all_active_writes_may_be_savepointed(engine: Client, new_uri: NewUri) -> None:

@@ -395,6 +395,37 @@ def test_defaults_of_each_type_are_filled(engine: Client, new_uri: NewUri) -> No
     assert rows_by_key(engine, uri, *DEFAULTS) == dict.fromkeys(("default", "other"), tuple(other.values()))
 
 
+@pytest.mark.needs("table-version.9", "merge-on-read", "log.avro")
+@pytest.mark.requirements("MRG-048")
+def test_a_null_is_not_a_default_of_another_value(engine: Client, new_uri: NewUri) -> None:
+    """MRG-048: with IGNORE_DEFAULTS a null is a value like others in a column whose default is no null: it is not filled from
+    the other version, be that older or late. The default is filled, also from a null.
+    """
+    fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
+    fields += [
+        {"name": "number", "type": ["long", "null"], "default": 7},
+        {"name": "text", "type": ["string", "null"], "default": "none"},
+        {"name": "plain", "type": ["null", "string"], "default": None},
+    ]
+    schema = pa.schema([
+        ("id", pa.string()), ("ts", pa.int64()), ("number", pa.int64()), ("text", pa.string()), ("plain", pa.string()),
+    ])  # fmt: skip
+    value, null = {"number": 8, "text": "some", "plain": "x"}, {"number": None, "text": None, "plain": None}
+    uri = new_uri()
+    table = create_table(
+        uri, name="merged", schema={"type": "record", "name": "merged", "fields": fields}, record_key=("id",), version=9,
+        ordering=("ts",), table_type="MERGE_ON_READ", properties={"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"},
+    )  # fmt: skip
+    stored = [{"id": "null", "ts": 1, **value}, {"id": "late", "ts": 5, **null}, {"id": "default", "ts": 1, **null}]
+    default = {"number": 7, "text": "none", "plain": None}
+    changes = [{"id": "null", "ts": 2, **null}, {"id": "late", "ts": 1, **value}, {"id": "default", "ts": 2, **default}]
+    for rows in (stored, changes):
+        table.upsert(pa.Table.from_pylist(rows, schema=schema))
+    assert rows_by_key(engine, uri, "number", "text", "plain") == {
+        "null": (None, None, "x"), "late": (None, None, "x"), "default": (None, None, None),
+    }  # fmt: skip
+
+
 @BOTH_TYPES
 @pytest.mark.needs("service.compaction", "types.nested")
 @pytest.mark.requirements("MRG-048", "MRG-008")

@@ -7,13 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Query, TableSpec
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_conformance.suite.support.tables.written_tables import (
+    META,
+    base_files,
+    read_metadata,
+    replace_in_metadata,
+    table_folder,
+)
 
 CREATES = pytest.mark.needs("create", "copy-on-write")
 INSPECTS = pytest.mark.needs("create", "copy-on-write", "inspect.table", "inspect.metadata-table")
@@ -47,6 +56,15 @@ def stored_properties(uri: str) -> dict[str, str]:
     text = (table_folder(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
     lines = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
     return {key: value.replace("\\:", ":") for key, value in lines}
+
+
+def create_without_schema(engine: Client, uri: str, table: TableSpec) -> None:
+    """Create a table, and remove the schema that its engine stored for it."""
+    engine.create(uri, table)
+    stored = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    lines = stored.read_text(encoding="latin-1").splitlines(keepends=True)
+    stored.write_text("".join(line for line in lines if "create.schema" not in line), encoding="latin-1")
+    (stored.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
 
 
 @CREATES
@@ -286,15 +304,27 @@ def test_a_table_without_a_schema_gets_that_of_its_first_rows(engine: Client, ne
     engine can write it; the table gets the columns of the first rows.
     """
     uri = new_uri()
-    engine.create(uri, table_spec())
-    stored = table_folder(uri) / ".hoodie" / "hoodie.properties"
-    lines = stored.read_text(encoding="latin-1").splitlines(keepends=True)
-    stored.write_text("".join(line for line in lines if "create.schema" not in line), encoding="latin-1")
-    (stored.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    create_without_schema(engine, uri, table_spec())
     for value in ("first", "second"):
         engine.write(uri, "upsert", as_arrow([row("a", 1, value), row(value, 1, value)]))
     found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
     assert sorted((one["id"], one["value"]) for one in found) == [("a", "second"), ("first", "first"), ("second", "second")]
+
+
+@pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "read.projection", "merge.event-time")
+@pytest.mark.requirements("LAY-002")
+@pytest.mark.leaves_damage("it edits the properties")
+def test_the_first_rows_of_a_table_of_any_name(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-002: the name of a table without a schema begins with a digit and has a hyphen, as no name in Avro does. The
+    schema that its first rows give it has names that every Avro library accepts.
+    """
+    uri = new_uri()
+    create_without_schema(engine, uri, replace(table_spec(), name="2026-trips"))
+    instant = engine.write(uri, "upsert", as_arrow([row("a", 1, "first")]))
+    assert engine.read(uri, Query(columns=("value",))).to_pylist() == [{"value": "first"}]
+    schema = json.loads(read_metadata(uri, instant)[2]["extraMetadata"]["schema"])
+    names = [*f"{schema.get('namespace') or 'none'}.{schema['name']}".split("."), *(one["name"] for one in schema["fields"])]
+    assert [name for name in names if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)] == []
 
 
 @pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "partition.plain", "merge.event-time")
@@ -312,6 +342,38 @@ def test_a_table_that_was_bootstrapped_with_whole_rows(engine: Client, new_uri: 
     (table_folder(uri) / ".hoodie" / ".hoodie.properties.crc").unlink(missing_ok=True)
     found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
     assert sorted((one["id"], one["value"]) for one in found) == [("a", "first"), ("b", "first")]
+
+
+@pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "partition.plain", "merge.event-time")
+@pytest.mark.requirements("TYP-007")
+@pytest.mark.leaves_damage("it removes columns of a file")
+def test_a_table_that_was_bootstrapped_with_keys_alone(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-007: a bootstrap may store the meta columns alone, in files of the instant 00000000000001; the other columns stay in
+    the files of the source, which an index names. An engine that does not find them refuses the query: nulls are no values of
+    the rows.
+    """
+    only_engines_of_this_project(engine, "what a query does about a bootstrapped table without its index")
+    uri, made = new_uri(), "00000000000001"
+    engine.create(uri, table_spec())
+    instant = engine.write(uri, "upsert", as_arrow([row("a", 1, "first"), row("b", 1, "first")]))
+    assert engine.read(uri, Query(columns=("id", "value"))).num_rows == 2
+    (stored,) = base_files(uri)
+    skeleton = stored.with_name(stored.name.replace(instant, made))
+    rows = pq.ParquetFile(stored).read()
+    names = rows.column("_hoodie_file_name").to_pylist()
+    keys = rows.select(META).set_column(4, "_hoodie_file_name", pa.array([name.replace(instant, made) for name in names]))
+    size = stored.stat().st_size
+    stored.unlink()
+    pq.write_table(keys.set_column(0, "_hoodie_commit_time", pa.array([made] * len(keys))), skeleton)
+    replace_in_metadata(uri, instant, f'"fileSizeInBytes": {size}', f'"fileSizeInBytes": {skeleton.stat().st_size}')
+    replace_in_metadata(uri, instant, instant, made)
+    for file in (table_folder(uri) / ".hoodie" / "timeline").glob(f"{instant}*"):
+        file.rename(file.with_name(file.name.replace(instant, made)))
+    with (table_folder(uri) / ".hoodie" / "hoodie.properties").open("a", encoding="latin-1") as properties:
+        properties.write(f"\nhoodie.bootstrap.base.path={table_folder(uri).parent / 'source'}\n")
+    (table_folder(uri) / ".hoodie" / ".hoodie.properties.crc").unlink(missing_ok=True)
+    with pytest.raises(ContractError):
+        engine.read(uri, Query(columns=("id", "value")))
 
 
 @pytest.mark.needs("compute.metadata-partitions.after")

@@ -216,6 +216,24 @@ def test_settings_of_the_table_count_before_those_of_a_writer(engine: Client, ne
     assert keys_and_partitions(engine, uri) == {("a", "2020/09/13", name)}
 
 
+@pytest.mark.requirements("PROP-008", "META-009")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
+@pytest.mark.parametrize("named", ["p", "q:SIMPLE,p:SIMPLE"])
+def test_a_writer_with_other_partition_fields(engine: Client, new_uri: Callable[[], str], named: str) -> None:
+    """PROP-008: the table stores its partition fields. A writer whose settings name others finds the record in the partition of
+    the stored one, or the write is refused: the record is in no second folder.
+    """
+    uri = new_uri()
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
+    ((_, partition, name),) = keys_and_partitions(engine, uri)
+    with suppress(EngineError, Refused):
+        other = {"hoodie.datasource.write.partitionpath.field": named}
+        engine.write(uri, "upsert", as_arrow(make_row("a", AT, name="new")), options=other)
+        name = "new"
+    assert keys_and_partitions(engine, uri) == {("a", partition, name)}
+
+
 @pytest.mark.requirements("PROP-007", "PROP-008", "META-007", "META-009")
 @pytest.mark.needs(*WRITES, "partition.plain", "partition.several-levels", "copy-on-write")
 @pytest.mark.parametrize(
