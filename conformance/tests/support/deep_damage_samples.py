@@ -1,8 +1,10 @@
 """Sound tables in memory, and edits of their rows, log blocks and indexes, for the tests of the deep checks."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -380,3 +382,11 @@ def schema_text() -> str:
 def keys_of(table: pa.Table) -> list[str]:
     """The record keys of rows."""
     return pc.unique(table.column("_hoodie_record_key")).to_pylist()  # type: ignore[no-any-return]
+
+
+@contextmanager
+def small_parts(rows: int = 8) -> Iterator[None]:
+    """A part has one file group of an index, or about so many rows."""
+    checks = "hudi_conformance.validator.checks.deep"
+    with patch(f"{checks}.key_entries.AT_ONCE", 1), patch(f"{checks}.keys.AT_ONCE", rows):
+        yield

@@ -376,6 +376,27 @@ def test_a_damage_is_found_with_its_rule(case: Damage) -> None:
 
 
 #: For each check of single files a damage that only this check finds with that rule.
+
+
+#: Damages of keys and of their entries.
+OF_KEYS = (
+    "a key without a location", "a key with another location", "a location in no file group", "a location of no row",
+    "a key in two partitions", "a pair missing", "a pair missing in version 9", "a pair of no row", "a row twice in a file",
+    "a row in another file group", "rows in another bucket",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_KEYS)
+def test_a_damage_is_found_in_parts(name: str) -> None:
+    """Each damage has the findings of the whole."""
+    (case,) = (one for one in DAMAGES if one.name == name)
+    storage = case.make()
+    case.edit(storage)
+    with d.small_parts(15 if "bucket" in name else 8):
+        found = {(one.rule, one.severity) for one in d.found_in(storage)}
+    assert d.without_statistics(found, case.rules) == case.rules
+
+
 NEEDED = {
     "meta_columns_exist": ("no meta columns", "META-001"),
     "rows_have_keys": ("no key of a row", "META-007"),
