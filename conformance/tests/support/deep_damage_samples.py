@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from validated_tables_samples import change_properties
 
 from hudi_conformance.validator.all_checks import DEEP
 from hudi_conformance.validator.checks.finding import Finding
@@ -123,6 +124,16 @@ def compacted() -> Storage:
     table = _written("MERGE_ON_READ", {})
     assert compact(_reopened(table, {}), {"hoodie.compact.inline.max.delta.commits": "1"})
     return table.storage  # type: ignore[no-any-return]
+
+
+def with_foreign_merger(make: Callable[[], Storage] = compacted) -> Storage:
+    """A table whose records foreign code merges, so that it is not known what its slices with log files contain."""
+    storage = make()
+    change_properties(
+        storage,
+        {"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": "0a4bd4f2-0000-4000-8000-1b2c3d4e5f60"},
+    )
+    return storage
 
 
 def without_meta_columns() -> Storage:

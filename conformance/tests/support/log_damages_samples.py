@@ -10,6 +10,7 @@ import validated_tables_samples as t
 
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, decode_deletes, encode_deletes
+from hudi_reference.files.log.positions import encode_positions
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
 from hudi_reference.storage import Storage
@@ -25,6 +26,16 @@ def _in_deletes(change: Callable[[list[Delete]], list[Delete]]) -> d.Edit:
         return encode_block(block.kind, block.header, encode_deletes(change(decode_deletes(block)), [pa.int64()]))  # type: ignore[arg-type]
 
     return lambda storage: d.rewrite_log(storage, changed, number=-1)
+
+
+def deletes_at(*positions: int) -> Callable[[Block], bytes]:
+    """The only delete of a block once for each of these rows of the base file."""
+
+    def changed(block: Block) -> bytes:
+        deletes = encode_deletes(decode_deletes(block) * len(positions), [pa.int64()])
+        return encode_block(block.kind, {**block.header, HeaderKey.RECORD_POSITIONS: encode_positions(positions)}, deletes)  # type: ignore[dict-item]
+
+    return changed
 
 
 def _each(**changes: str) -> Callable[[list[Delete]], list[Delete]]:

@@ -100,6 +100,10 @@ def _with(name: str, value: Any) -> Callable[[pa.Table], pa.Table]:
     return c.with_value(name, value)
 
 
+def _as(key: str) -> Callable[[pa.Table], pa.Table]:
+    return lambda rows: _with("_hoodie_record_key", key)(_with("id", key)(rows))
+
+
 def _in_compacted(change: Callable[[Block], bytes]) -> Edit:
     """Change the first compacted block."""
 
@@ -208,6 +212,11 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
     "a log compaction with another value": (
         log_compacted, _in_compacted(lambda block: _rows(_with("fare", 99), block)), {("LCP-005", WRONG)},
     ),
+    "a log compaction that added a row": (
+        log_compacted,
+        _in_compacted(lambda block: _rows(lambda rows: pa.concat_tables([rows, _as("k90")(rows.slice(0, 1))]), block)),
+        {("LCP-005", WRONG)},  # services do not count all rows
+    ),
     "a log compaction without its inputs": (
         log_compacted, _in_compacted(_with_times(None)), {("LCP-002", WRONG), ("META-003", WRONG)},
     ),
@@ -263,7 +272,10 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-SOUND = (log_compacted, clustered, capturing, by_keys, appended)
+SOUND = (
+    log_compacted, clustered, capturing, by_keys, appended, lambda: d.with_foreign_merger(log_compacted),
+    lambda: d.with_foreign_merger(clustered),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("make", SOUND, ids=lambda make: make.__name__)

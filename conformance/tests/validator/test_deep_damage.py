@@ -353,7 +353,8 @@ DAMAGES = (
 SOUND = (
     d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.hfiles, d.bucketed, d.indexed,
     d.indexed_merge_on_read, d.indexed_of_version_9, d.with_filters_of_an_expression,
-    d.with_statistics, d.with_filters, d.with_statistics_of_orc,
+    d.with_statistics, d.with_filters, d.with_statistics_of_orc, d.with_foreign_merger,
+    lambda: d.with_foreign_merger(d.indexed_merge_on_read),
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import timeline_damages_samples
 import validated_tables_samples as t
 from block_damages_samples import SOUND_BLOCKS
 from history_damages_samples import SOUND_HISTORIES
+from log_damages_samples import deletes_at
 from property_damages_samples import SOUND_PROPERTIES
 from sound_tables_samples import SOUND_TABLES
 
@@ -394,9 +395,11 @@ def test_an_update_of_rows_that_an_insert_stored_twice_is_cosmetic(steps: str):
     assert found and {(one.rule, one.severity) for one in found} <= {("LAY-021", "cosmetic"), ("PROP-017", "cosmetic")}
 
 
+@pytest.mark.parametrize("positions", [(2,), (2, 8)])
 @pytest.mark.parametrize("is_twice", [True, False])
-def test_a_compaction_that_deletes_one_of_two_rows_of_a_key_is_sound(is_twice: bool):
-    """CMP-006: Apache Hudi deletes the first row of a key that inserts stored twice, in queries and in compactions."""
+def test_a_compaction_that_deletes_one_of_two_rows_of_a_key_is_sound(is_twice: bool, positions: tuple[int, ...]):
+    """CMP-006: Apache Hudi deletes the first row of a key that inserts stored twice, in queries and in compactions that ignore
+    positions; a reader of positions deletes each row that they name (ER-216)."""
     storage = d.merge_on_read()
     table = open_table("memory:///deep", storage=storage, clock=ManualClock(d.START + 10**8))
     assert compact(table, {"hoodie.compact.inline.max.delta.commits": "1"})
@@ -405,4 +408,5 @@ def test_a_compaction_that_deletes_one_of_two_rows_of_a_key_is_sound(is_twice: b
     d.rewrite(storage, after, lambda rows: pa.concat_tables([rows, row]))
     if is_twice:
         d.rewrite(storage, before, lambda rows: pa.concat_tables([rows, row]))
+    d.rewrite_log(storage, deletes_at(*positions), number=1)
     assert ("CMP-006" in {one.rule for one in d.found_in(storage)}) is not is_twice

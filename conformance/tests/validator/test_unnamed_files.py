@@ -1,5 +1,7 @@
 """Base files of completed writes that the metadata of their write does not name."""
 
+import deep_damage_samples as d
+import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import ALL
@@ -28,3 +30,64 @@ def test_the_file_of_a_failed_attempt_of_a_clustering_takes_space_only() -> None
     (path,) = (one for one in t.base_files(storage) if time in one and one.startswith("north/"))
     storage.put(path.replace("-0_", "-0_9", 1), storage.get(path))
     assert {(one.rule, one.severity) for one in t.validated(storage, ALL).findings} == {("BF-007", "lost-space")}
+
+
+def _copied(path: str) -> str:
+    return path.replace("-0_", "-0_9", 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ((6,), ["no row of 'k90' in them"]),
+        ((6, 7), ["no row of 'k90' and 1 more keys in them"]),
+        ((3,), []),
+    ],
+)
+def test_a_row_that_no_named_file_of_the_write_has_is_lost(rows: tuple[int, ...], found: list[str]) -> None:
+    """TL-007: a write stored rows in two files, one of which its metadata does not name; rows of earlier writes are copies.
+
+    The updated rows are the last two of the file.
+    """
+    storage = d.copy_on_write()
+    named = d.base_files(storage)[-1]
+    storage.put(_copied(named), storage.get(named))
+    for number, row in enumerate(rows):
+        for column in ("id", "_hoodie_record_key"):
+            d.rewrite(storage, _copied(named), d.with_value(column, row, f"k9{number}"))
+    findings = [one for one in d.found_in(storage) if one.rule == "TL-007"]
+    assert [one.found for one in findings] == found
+    assert {(one.severity, one.path) for one in findings} <= {("data-lost", _copied(named))}
+
+
+def test_without_a_named_file_it_is_not_known_which_rows_are_lost() -> None:
+    """TL-007: the named file is lost, which other checks report; it may have had the rows of the unnamed one."""
+    storage = d.copy_on_write()
+    named = d.base_files(storage)[-1]
+    storage.put(_copied(named), storage.get(named))
+    storage.delete(named)
+    rules = {one.rule for one in t.validated(storage, ALL).findings}
+    assert "TL-036" in rules
+    assert "TL-007" not in rules
+
+
+@pytest.mark.parametrize(("key", "found"), [("k00", []), ("k90", ["no row of 'k90' in them"])])
+def test_rows_that_the_write_stored_in_a_log_file_are_not_lost(key: str, found: list[str]) -> None:
+    """TL-007: the write stored the row in a log file that its metadata names, too."""
+    storage = d.merge_on_read()
+    (base,), log = d.base_files(storage), d.log_files(storage)[0]
+    times = [split_path(path)[1].rpartition("_")[2][:17] for path in (base, log.rpartition("_")[0])]
+    path = base.replace(*times)
+    storage.put(path, storage.get(base))
+    for column, value in (("_hoodie_commit_time", times[1]), ("_hoodie_record_key", key), ("id", key)):
+        d.rewrite(storage, path, d.with_value(column, 0, value))
+    assert [one.found for one in d.found_in(storage) if one.rule == "TL-007"] == found
+
+
+def test_without_meta_columns_rows_of_other_writes_are_not_told_apart() -> None:
+    """TL-007: the unnamed file may have copies of rows that the write did not store."""
+    storage = d.without_meta_columns()
+    named = d.base_files(storage)[-1]
+    storage.put(_copied(named), storage.get(named))
+    d.rewrite(storage, _copied(named), d.with_value("id", 3, "k90"))
+    assert d.found_in(storage) == []

@@ -46,7 +46,10 @@ def merged_as_read(opened: Opened, older: FileSlice, newer: FileSlice, tally: Ta
 
 
 def _keys_twice(opened: Opened, older: FileSlice) -> pa.Array:
-    """The keys that inserts stored several times in the base file: Apache Hudi deletes only the first row of each (ER-058)."""
+    """The keys that inserts stored several times in the base file.
+
+    By key only the first row of each is deleted; a reader of record positions deletes each row that they name (ER-216).
+    """
     counted = pc.value_counts(rows_by_key(opened.reader, [older], logs=False).column(KEY).combine_chunks())
     return counted.field("values").filter(pc.greater(counted.field("counts"), 1))
 
