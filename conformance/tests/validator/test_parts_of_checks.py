@@ -5,11 +5,15 @@ from collections.abc import Callable
 import deep_damage_samples as d
 import pytest
 import validated_tables_samples as t
+from entry_damages_samples import ENTRY_DAMAGES
+from history_damages_samples import with_values
+from timeline_damages_samples import edit_history
 
 from hudi_conformance.validator.all_checks import ALL
 from hudi_conformance.validator.stored.scope import Scope
 from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import validate
+from hudi_reference import archive, clean
 from hudi_reference.clock import ManualClock
 from hudi_reference.storage import Storage
 
@@ -56,3 +60,44 @@ def test_a_part_of_a_sound_table_has_no_finding(make: Callable[[], Storage], sco
     table = load_table("memory:///deep", storage=make(), scope=SCOPES[scope], clock=ManualClock(t.LATER))
     found = validate(table, ALL)
     assert (found.broken, found.findings) == ((), ())
+
+
+def _damaged(name: str) -> Storage:
+    """The damaged table of that name."""
+    for case in damages.DAMAGES:
+        if case.name == name:
+            case.edit(storage := case.make())
+            return storage
+    make, edit, _ = ENTRY_DAMAGES[name]
+    edit(storage := make())
+    return storage
+
+
+@pytest.mark.parametrize(
+    ("name", "scope"),
+    [
+        ("a key without a location", "a partition"),
+        ("a key without a location", "a sample"),
+        ("sizes of partitions", "a partition"),
+    ],
+)
+def test_indexes_of_the_whole_table_are_not_examined_in_a_part(name: str, scope: str) -> None:
+    """IDX-010, MDT-007: entries of other partitions, or of files that are not opened, are not judged."""
+    table = load_table("memory:///deep", storage=_damaged(name), scope=SCOPES[scope], clock=ManualClock(t.LATER))
+    found = validate(table, d.DEEP)
+    assert (found.broken, found.findings) == ((), ())
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_times_are_not_judged_if_a_write_is_not_known(is_known: bool) -> None:
+    """IDX-020: an archived write with damaged metadata may be the one of which an entry has the time; its files were cleaned."""
+    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"}
+    table = t._new("COPY_ON_WRITE", **options, **{"hoodie.metadata.compact.max.delta.commits": "2"})
+    for fare in range(5):
+        table.upsert(t.rows(1, 2, fare=fare))
+    reopened = t.reopened(table.storage)
+    assert clean(reopened, {"hoodie.clean.commits.retained": "1"})
+    assert archive(reopened, {"hoodie.keep.max.commits": "3", "hoodie.keep.min.commits": "2"}).instants
+    if not is_known:
+        edit_history(lambda rows: with_values(rows, {"metadata": b"junk"}))(table.storage)
+    assert d.found_in(table.storage) == []

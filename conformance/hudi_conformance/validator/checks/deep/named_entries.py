@@ -187,7 +187,7 @@ def times_of_groups(table: StoredTable) -> Mapping[GroupId, set[int]]:
 def knows_all_writes(table: StoredTable) -> bool:
     """Whether the metadata of all completed writes can be read, also of archived ones."""
     writes = (one for one in (*table.timeline.commits, *table.history.instants) if one.action in COMMITS)
-    return {one.requested for one in writes} <= {one.requested for one in table.owned.commits}
+    return {one.requested for one in writes} <= {one.requested for one in (*table.history.commits, *table.commits)}
 
 
 def is_time(milliseconds: int, time: int) -> bool:
