@@ -1,0 +1,56 @@
+"""Record keys and partition paths beside the fields of rows: the forms that a key generator may have made, and unknown generators."""
+
+from collections.abc import Callable
+
+import deep_damage_samples as d
+import pyarrow as pa
+import pytest
+import validated_tables_samples as t
+
+from hudi_reference.storage import Storage
+
+
+def _prefixed(prefix: str) -> Callable[[pa.Table], pa.Table]:
+    """Stores this text before each record key."""
+
+    def change(rows: pa.Table) -> pa.Table:
+        at = rows.column_names.index("_hoodie_record_key")
+        return rows.set_column(at, "_hoodie_record_key", pa.array([prefix + key for key in rows.column(at).to_pylist()]))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("version", "generator", "prefix", "is_right"),
+    [
+        (8, "SIMPLE", "", True),
+        (8, "SIMPLE", "id:", True),
+        (8, "COMPLEX", "", True),
+        (8, "COMPLEX", "id:", True),
+        (8, "SIMPLE", "ts:", False),
+        (8, "COMPLEX", "id:id:", False),
+        (9, "SIMPLE", "", True),
+        (9, "SIMPLE", "id:", False),
+        (9, "COMPLEX", "id:", True),
+        (9, "COMPLEX", "", False),
+    ],
+)
+def test_the_forms_of_the_key_of_one_field(version: int, generator: str, prefix: str, is_right: bool) -> None:
+    """META-007, META-013: before version 9 releases differ in the form of the key of a single field; since then the generator decides."""
+    table = d._create("COPY_ON_WRITE", {}, version=version)
+    table.insert(d.rows(0, 2))
+    t.change_properties(table.storage, {"hoodie.table.keygenerator.type": generator})
+    d.in_newest(_prefixed(prefix))(table.storage)
+    found = {one.severity for one in d.found_in(table.storage) if one.rule == "META-007"}
+    assert found == (set() if is_right else {"wrong-answers"})
+
+
+@pytest.mark.parametrize("make", [d.copy_on_write, d.merge_on_read])
+def test_keys_and_paths_of_an_unknown_generator_are_not_judged(make: Callable[[], Storage]) -> None:
+    """META-007, LAY-018, PROP-008: what a class of the user makes of the fields is not known."""
+    storage = make()
+    foreign = {"hoodie.table.keygenerator.type": "USER_PROVIDED", "hoodie.table.keygenerator.class": "com.example.Keys"}
+    t.change_properties(storage, foreign)
+    assert d.found_in(storage) == []
+    d.in_newest(_prefixed("example-"))(storage)
+    assert not {one.rule for one in d.found_in(storage)} & {"META-007", "LAY-018", "PROP-008"}
