@@ -20,10 +20,11 @@ RANGES = {
 }
 
 
-def _new(ordering: Sequence[str], partition: Sequence[str] = ("city",)) -> Any:
+def _new(ordering: Sequence[str], partition: Sequence[str] = ("city",), buckets: int = 1) -> Any:
     return t.create_table(
         "memory:///sample", name="sample", schema=t.SCHEMA, record_key=["id"], partition=partition, ordering=ordering,
-        table_type="MERGE_ON_READ", storage=MemoryStorage(), clock=ManualClock(t.START), ids=RandomIds(), options=RANGES,
+        table_type="MERGE_ON_READ", storage=MemoryStorage(), clock=ManualClock(t.START), ids=RandomIds(),
+        options={**RANGES, "hoodie.bucket.index.num.buckets": str(buckets)},
     )  # fmt: skip
 
 
@@ -33,6 +34,13 @@ def written(ordering: Sequence[str]) -> Storage:
     table.upsert(t.rows(1))
     for fare in (1, 2):
         table.upsert(t.rows(1, fare=fare))
+    return table.storage  # type: ignore[no-any-return]
+
+
+def of_ranges() -> Storage:
+    """Rows in each of four ranges of a partition."""
+    table = _new((), buckets=4)
+    table.upsert(t.rows(*range(0, 40, 2)))
     return table.storage  # type: ignore[no-any-return]
 
 

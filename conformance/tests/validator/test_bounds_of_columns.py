@@ -69,6 +69,32 @@ def test_bounds_of_texts(least: str | None, greatest: str, is_narrow: bool | Non
     assert (None if found is None else found.is_narrow) == is_narrow
 
 
+@pytest.mark.parametrize(
+    ("least", "greatest", "is_narrow"), [(1, 3, None), (2, 3, True), (1, 2, True), (0, 3, False), (1, 4, False)]
+)
+@pytest.mark.parametrize(("kind", "wrapper"), [(pa.date32(), "DateWrapper"), (pa.timestamp("us"), "TimestampMicrosWrapper")])
+def test_bounds_of_dates_and_times(kind: pa.DataType, wrapper: str, least: int, greatest: int, is_narrow: bool | None) -> None:
+    """MDT-010: statistics have numbers of days or of microseconds."""
+    found = deviation(entry(least, greatest, wrapper), pa.chunked_array([pa.array([1, 2, 3], kind)]))
+    assert (None if found is None else found.is_narrow) == is_narrow
+
+
+def test_bounds_of_another_type_exclude_all_values() -> None:
+    """MDT-010: numbers as bounds of texts, and a text as a bound of numbers."""
+    for wrapper, value, values in (("LongWrapper", 1, ["a"]), ("StringWrapper", "a", [1])):
+        found = deviation(entry(value, value, wrapper), pa.chunked_array([values]))
+        assert found is not None
+        assert (found.is_narrow, found.found) == (True, wrapper)
+
+
+def test_bounds_that_should_contain_a_nan_are_named() -> None:
+    """ER-164: a NaN is the greatest value."""
+    for values, last in (([1.0, 2.0], "2.0"), ([1.0, NAN], "NaN")):
+        found = deviation(entry(1.5, 1.5), pa.chunked_array([values]))
+        assert found is not None
+        assert (found.expected, found.found) == (f"bounds that contain 1.0 to {last}", "1.5 to 1.5")
+
+
 def test_a_column_inside_of_a_struct_is_found_by_its_path() -> None:
     """MDT-010: statistics name a field of a record by a path with dots; a column may have dots in its name, too."""
     rows = pa.table({"s": pa.array([{"v": 1, "t": {"w": 2}}]), "a.b": [3], "n": [4]})

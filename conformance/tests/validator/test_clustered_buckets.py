@@ -46,3 +46,9 @@ def test_a_bucket_with_two_file_groups(monkeypatch: pytest.MonkeyPatch) -> None:
             storage.delete(path)
     meanings = {one.meaning for one in d.examined(storage, ALL).findings if one.rule == "LAY-021"}
     assert any("both file groups" in one for one in meanings)
+
+
+def test_a_clustering_that_keeps_the_buckets_is_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAY-021: each new file group has the bucket of the one that it replaced."""
+    storage = clustered(monkeypatch, [0, 1, 2, 3] * 2, EACH)
+    assert d.examined(storage, ALL).findings == ()

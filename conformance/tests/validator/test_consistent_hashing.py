@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 import validated_tables_samples as t
-from consistent_hashing_samples import RANGES, lose_metadata, named_by_slice, resized, written
+from consistent_hashing_samples import RANGES, lose_metadata, named_by_slice, of_ranges, resized, written
 
 from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_reference import cluster
@@ -127,3 +127,26 @@ def test_ranges_of_a_pending_clustering_are_not_used() -> None:
     assert ("LAY-021", "wrong-answers") in {(one.rule, one.severity) for one in t.validated(storage, ALL).findings}
     storage.put(f".hoodie/timeline/{instant}.clustering.inflight", b"")
     assert "LAY-021" not in {one.rule for one in t.validated(storage, ALL).findings}
+
+
+def _exchange_ranges(storage: Storage) -> None:
+    """Two file groups have each other's range."""
+    path = f"{FOLDER}/north/{FIRST}.hashing_meta"
+    content = json.loads(storage.get(path))
+    first, second, *_ = content["nodes"]
+    first["fileIdPrefix"], second["fileIdPrefix"] = second["fileIdPrefix"], first["fileIdPrefix"]
+    storage.put(path, json.dumps(content).encode())
+
+
+def test_keys_outside_of_their_ranges() -> None:
+    """LAY-021: each of the two file groups has keys of the other; without ranges it is not known where keys belong."""
+    storage = of_ranges()
+    assert severities(storage) == set()
+    groups = {path.rpartition("/")[2].strip(".").partition("_")[0] for path in t.log_files(storage)}
+    assert len(groups) == 4
+    _exchange_ranges(storage)
+    found = [one for one in t.validated(storage, ALL).findings if one.rule == "LAY-021"]
+    assert len(found) == 2
+    assert {one.severity for one in found} == {"wrong-answers"}
+    lose_metadata(storage)
+    assert "An upsert looks for these keys" not in " ".join(one.meaning for one in t.validated(storage, ALL).findings)

@@ -83,7 +83,7 @@ def _deviation_of_floats(entry: Statistics, present: pa.ChunkedArray) -> Deviati
         return None
     first, last = _ends(numbers) if len(numbers) else (least, greatest)
     has_nan = len(numbers) < len(present)
-    expected = f"bounds that contain {first!r} to {'NaN' if has_nan else last!r}"
+    expected = f"bounds that contain {first!r} to {'NaN' if has_nan else repr(last)}"
     if first < least or last > greatest or has_nan:
         return Deviation(expected, f"{least!r} to {greatest!r}")
     if least < first or greatest > last:
