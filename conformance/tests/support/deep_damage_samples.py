@@ -136,6 +136,22 @@ def with_foreign_merger(make: Callable[[], Storage] = compacted) -> Storage:
     return storage
 
 
+def compacted_by_foreign_code() -> Storage:
+    """The same, whose compaction made another value of two versions than the modes of Apache Hudi."""
+    storage = with_foreign_merger()
+    rewrite(
+        storage, base_files(storage)[-1], lambda rows: with_value("fare", rows.column("id").to_pylist().index("k00"), 77)(rows)
+    )
+    return storage
+
+
+def indexed_by_foreign_code() -> Storage:
+    """The same with indexes, where the versions of a key in log files are no row, and so it has no location."""
+    storage = with_foreign_merger(indexed_merge_on_read)
+    change_index(storage, "record_index", removed=["k00"])
+    return storage
+
+
 def without_meta_columns() -> Storage:
     """A copy-on-write table whose rows have no meta columns."""
     return _written("COPY_ON_WRITE", {}, properties={"hoodie.populate.meta.fields": "false"}).storage  # type: ignore[no-any-return]

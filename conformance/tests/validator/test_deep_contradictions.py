@@ -272,8 +272,15 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
+def _log_compacted_by_foreign_code() -> Storage:
+    """A log compaction made another value of several versions than the modes of Apache Hudi."""
+    storage = d.with_foreign_merger(log_compacted)
+    damage(storage, _in_compacted(lambda block: _rows(_with("fare", 99), block)))
+    return storage
+
+
 SOUND = (
-    log_compacted, clustered, capturing, by_keys, appended, lambda: d.with_foreign_merger(log_compacted),
+    log_compacted, clustered, capturing, by_keys, appended, _log_compacted_by_foreign_code,
     lambda: d.with_foreign_merger(clustered),
 )  # fmt: skip
 

@@ -354,7 +354,7 @@ SOUND = (
     d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.hfiles, d.bucketed, d.indexed,
     d.indexed_merge_on_read, d.indexed_of_version_9, d.with_filters_of_an_expression,
     d.with_statistics, d.with_filters, d.with_statistics_of_orc, d.with_foreign_merger,
-    lambda: d.with_foreign_merger(d.indexed_merge_on_read),
+    d.compacted_by_foreign_code, d.indexed_by_foreign_code,
 )  # fmt: skip
 
 
