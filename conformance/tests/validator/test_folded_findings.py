@@ -67,6 +67,7 @@ def test_the_first_is_named_and_the_others_are_counted(name: str) -> None:
     d.in_newest(change)(storage)
     (found,) = (one for one in d.found_in(storage) if one.rule == rule)
     assert (found.severity, found.found) == (severity, expected)
+    assert ("return a null" in found.meaning) == expected.startswith("None")
 
 
 @pytest.mark.parametrize(
@@ -141,3 +142,4 @@ def test_a_row_of_another_file_is_named_before_one_of_another_attempt() -> None:
             d.in_newest(d.with_value("_hoodie_file_name", row, name))(storage)
         (found,) = (one for one in d.found_in(storage) if one.rule == "META-010")
         assert (found.severity, found.found) == (severity, expected)
+        assert ("refuse" in found.meaning) == (severity == "wrong-answers")
