@@ -88,7 +88,7 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True)
 class Tested:
-    """A test without fixtures, which is right if it passes."""
+    """A test without fixtures, but for patches, which is right if it passes."""
 
     name: str
     call: Callable[[], object]
@@ -118,14 +118,21 @@ class _Collector:
 
 
 def tests() -> Iterator[Tested]:
-    """The tests of the modules that need nothing but their parameters."""
+    """The tests of the modules that need nothing but their parameters, and patches."""
     collector, paths = _Collector(), [str(TESTS / "validator" / f"test_{name}.py") for name in TESTED]
     with redirect_stdout(StringIO()):
         pytest.main([*_COLLECT, "-k", _LEFT_OUT, *paths], [collector])
     for item in collector.items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        if set(item.fixturenames) == set(parameters):
-            yield Tested(item.name, partial(item.function, **parameters))
+        needed = set(item.fixturenames) - set(parameters)
+        if needed <= {"monkeypatch"}:
+            call = partial(item.function, **parameters)
+            yield Tested(item.name, partial(_with_patches, call) if needed else call)
+
+
+def _with_patches(call: Callable[..., object]) -> None:
+    with pytest.MonkeyPatch.context() as patches:
+        call(monkeypatch=patches)
 
 
 def _in_memory(name: str, storage: Storage, checks: tuple[Check, ...], is_right: Callable[[Seen], bool]) -> Example:

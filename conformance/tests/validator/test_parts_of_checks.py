@@ -62,28 +62,26 @@ def test_a_part_of_a_sound_table_has_no_finding(make: Callable[[], Storage], sco
     assert (found.broken, found.findings) == ((), ())
 
 
-def _damaged(name: str) -> Storage:
-    """The damaged table of that name."""
-    for case in damages.DAMAGES:
-        if case.name == name:
-            case.edit(storage := case.make())
-            return storage
-    make, edit, _ = ENTRY_DAMAGES[name]
+def _without_a_location() -> Storage:
+    """A table whose record index lacks a key."""
+    d.change_index(storage := d.indexed(), "record_index", removed=[min(d.entries_of(storage, "record_index"))])
+    return storage
+
+
+def _with_other_sizes() -> Storage:
+    """A table whose metadata table has other sizes of partitions."""
+    make, edit, _ = ENTRY_DAMAGES["sizes of partitions"]
     edit(storage := make())
     return storage
 
 
 @pytest.mark.parametrize(
-    ("name", "scope"),
-    [
-        ("a key without a location", "a partition"),
-        ("a key without a location", "a sample"),
-        ("sizes of partitions", "a partition"),
-    ],
+    ("damaged", "scope"),
+    [(_without_a_location, "a partition"), (_without_a_location, "a sample"), (_with_other_sizes, "a partition")],
 )
-def test_indexes_of_the_whole_table_are_not_examined_in_a_part(name: str, scope: str) -> None:
+def test_indexes_of_the_whole_table_are_not_examined_in_a_part(damaged: Callable[[], Storage], scope: str) -> None:
     """IDX-010, MDT-007: entries of other partitions, or of files that are not opened, are not judged."""
-    table = load_table("memory:///deep", storage=_damaged(name), scope=SCOPES[scope], clock=ManualClock(t.LATER))
+    table = load_table("memory:///deep", storage=damaged(), scope=SCOPES[scope], clock=ManualClock(t.LATER))
     found = validate(table, d.DEEP)
     assert (found.broken, found.findings) == ((), ())
 
