@@ -15,7 +15,7 @@ from hudi_conformance.validator.all_checks import DEEP
 from hudi_conformance.validator.checks.finding import Finding
 from hudi_conformance.validator.stored.table import StoredTable, load_table
 from hudi_conformance.validator.validation import Validation, validate
-from hudi_reference import compact, create_index, create_table, open_table
+from hudi_reference import cluster, compact, create_index, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.bloom.bloom import make_file_filter
@@ -409,6 +409,21 @@ def schema_text() -> str:
 def keys_of(table: pa.Table) -> list[str]:
     """The record keys of rows."""
     return pc.unique(table.column("_hoodie_record_key")).to_pylist()  # type: ignore[no-any-return]
+
+
+def clustered() -> Storage:
+    """One file group in each of two partitions, stored by a clustering."""
+    storage = copy_on_write()
+    small = {"hoodie.clustering.plan.strategy.small.file.limit": "1000000000"}
+    assert cluster(_reopened(_Made(storage), {}), small)
+    return storage
+
+
+class _Made:
+    """What `_reopened` needs of a table."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage, self.clock, self.ids = storage, ManualClock(START + 10**8), RandomIds()
 
 
 @contextmanager

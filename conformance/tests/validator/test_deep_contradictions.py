@@ -21,7 +21,7 @@ from log_damages_samples import LOG_DAMAGES, appended
 from hudi_conformance.validator.all_checks import DEEP
 from hudi_conformance.validator.checks.finding import Finding
 from hudi_conformance.validator.validation import validate
-from hudi_reference import cluster, create_table, log_compact, restore, savepoint
+from hudi_reference import create_table, log_compact, restore, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.block import Block, HeaderKey, encode_block
 from hudi_reference.files.log.content import decode_rows, encode_rows, plain_records
@@ -43,21 +43,6 @@ def log_compacted() -> Storage:
         table.upsert(t.rows(1, 2, 3, 4, fare=fare))
     assert log_compact(t.reopened(table.storage), {"hoodie.log.compaction.blocks.threshold": "1"})
     return table.storage  # type: ignore[no-any-return]
-
-
-def clustered() -> Storage:
-    """One file group in each of two partitions, stored by a clustering."""
-    storage = d.copy_on_write()
-    small = {"hoodie.clustering.plan.strategy.small.file.limit": "1000000000"}
-    assert cluster(d._reopened(_Made(storage), {}), small)
-    return storage
-
-
-class _Made:
-    """What `_reopened` needs of a table."""
-
-    def __init__(self, storage: Storage) -> None:
-        self.storage, self.clock, self.ids = storage, ManualClock(d.START + 10**8), RandomIds()
 
 
 def capturing(mode: str = "DATA_BEFORE_AFTER") -> Storage:
@@ -221,7 +206,7 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
         log_compacted, _in_compacted(_with_times(None)), {("LCP-002", WRONG), ("META-003", WRONG)},
     ),
     "a log compaction of a write that never was": (log_compacted, _in_compacted(_with_times("20200101000000000")), {("LF-040", WRONG)}),
-    "a clustering with another value": (clustered, _clustered_value, {("TL-011", WRONG)}),
+    "a clustering with another value": (d.clustered, _clustered_value, {("TL-011", WRONG)}),
     "an unknown operation of a change": (
         capturing, _in_changes(lambda records: records[0].update(op="z")), {("BLK-033", WRONG)},
     ),
@@ -280,8 +265,8 @@ def _log_compacted_by_foreign_code() -> Storage:
 
 
 SOUND = (
-    log_compacted, clustered, capturing, by_keys, appended, _log_compacted_by_foreign_code,
-    lambda: d.with_foreign_merger(clustered),
+    log_compacted, d.clustered, capturing, by_keys, appended, _log_compacted_by_foreign_code,
+    lambda: d.with_foreign_merger(d.clustered),
 )  # fmt: skip
 
 
@@ -308,11 +293,11 @@ def test_empty_texts_in_unfilled_meta_columns_are_nulls() -> None:
 def test_a_restore_may_leave_times_of_removed_writes() -> None:
     """IDX-020: entries of rows that a restore kept may have the time of a write that it removed."""
     storage = d.indexed()
-    table = d._reopened(_Made(storage), d.INDEXED)
+    table = d._reopened(d._Made(storage), d.INDEXED)
     savepoint(table, table.timeline.completed[-1].requested)
     table.upsert(d.rows(0, ts=9, fare=1))
     removed = table.timeline.completed[-1].requested
-    restore(d._reopened(_Made(storage), d.INDEXED), table.timeline.completed[-2].requested)
+    restore(d._reopened(d._Made(storage), d.INDEXED), table.timeline.completed[-2].requested)
     _entry("record_index", lambda one: replace(one, milliseconds=milliseconds_of(removed)))(storage)
     assert found_in(storage) == set()
 

@@ -7,7 +7,6 @@ import deep_damage_samples as d
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from test_deep_contradictions import clustered
 
 from hudi_reference.storage import Storage
 
@@ -52,10 +51,10 @@ FOLDED: dict[str, tuple[Callable[[], Storage], Callable[[pa.Table], pa.Table], s
     "a value that a write changed": (d.copy_on_write, _each("fare", 77, "k04"), "META-004", "wrong-answers", "77"),
     "values that a write changed": (d.copy_on_write, _each("fare", 77, "k04", "k06"), "META-004", "wrong-answers", "77, and 1 more rows"),
     "values that a write lost": (d.copy_on_write, _each("fare", None, "k04", "k06"), "META-004", "data-lost", "None, and 1 more rows"),
-    "a row that a clustering lost": (clustered, _without("k04"), "TL-011", "data-lost", "7 rows; none of 'k04'"),
-    "rows that a clustering lost": (clustered, _without("k06", "k04"), "TL-011", "data-lost", "6 rows; none of 'k04' and 1 more rows"),
-    "a row that a clustering added": (clustered, _added("k90"), "TL-011", "wrong-answers", "9 rows; also one of 'k90'"),
-    "rows that a clustering added": (clustered, _added("k91", "k90"), "TL-011", "wrong-answers", "10 rows; also one of 'k90' and 1 more rows"),
+    "a row that a clustering lost": (d.clustered, _without("k04"), "TL-011", "data-lost", "7 rows; none of 'k04'"),
+    "rows that a clustering lost": (d.clustered, _without("k06", "k04"), "TL-011", "data-lost", "6 rows; none of 'k04' and 1 more rows"),
+    "a row that a clustering added": (d.clustered, _added("k90"), "TL-011", "wrong-answers", "9 rows; also one of 'k90'"),
+    "rows that a clustering added": (d.clustered, _added("k91", "k90"), "TL-011", "wrong-answers", "10 rows; also one of 'k90' and 1 more rows"),
 }  # fmt: skip
 
 
