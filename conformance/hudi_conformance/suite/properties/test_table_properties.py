@@ -327,7 +327,8 @@ def test_the_first_rows_of_a_table_of_any_name(engine: Client, new_uri: Callable
     assert [name for name in names if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)] == []
 
 
-@pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "partition.plain", "merge.event-time")
+@pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "read.projection", "merge.event-time")
+@pytest.mark.needs("partition.plain")
 @pytest.mark.requirements("TYP-007")
 def test_a_table_that_was_bootstrapped_with_whole_rows(engine: Client, new_uri: Callable[[], str]) -> None:
     """TYP-007: a property names the files from which a table was bootstrapped. Its own files have whole rows, as a bootstrap of

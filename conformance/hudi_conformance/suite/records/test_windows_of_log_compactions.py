@@ -19,7 +19,8 @@ from hudi_conformance.suite.support.tables.written_tables import completion_time
 UNLISTED = {"hoodie.metadata.enable": "false"}
 
 
-@pytest.mark.needs("read.incremental", "read.projection", "merge-on-read", "log.avro", "merge.event-time", "partition.plain")
+@pytest.mark.needs("read.snapshot", "read.incremental", "read.projection", "merge-on-read", "log.avro", "merge.event-time")
+@pytest.mark.needs("partition.plain")
 @pytest.mark.requirements("TYP-011", "RDR-006")
 @pytest.mark.versions(8)
 def test_rows_with_the_time_of_a_log_compaction(engine: Client, new_uri: Callable[[], str]) -> None:
