@@ -129,12 +129,12 @@ def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
 
 def _lost_with(table: StoredTable, file: LevelFile) -> list[str]:
     """The actions of an unlisted level file that are neither active nor in a listed one, and whose data files are there."""
-    known = {one.identity for one in (*table.timeline.instants, *table.history.instants)}
-    written = {one.name.instant for one in table.data_files.values()}
     try:
         actions = read_level_file(table.storage, table.history.folder, file, ())
     except (HudiError, FileNotFoundError):
         return []
+    known = table.once("known actions", lambda: {one.identity for one in (*table.timeline.instants, *table.history.instants)})
+    written = table.once("instants of data files", lambda: {one.name.instant for one in table.data_files.values()})
     lost = (one.instant for one in actions if one.instant.identity not in known and one.instant.requested in written)
     return sorted(one.file_name for one in lost)
 
