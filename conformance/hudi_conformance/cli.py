@@ -91,8 +91,10 @@ class Commands(TyperGroup):
             except OSError as error:
                 _end_without_output(error)
             except MemoryError:
+                from hudi_reference.limits import MORE_MEMORY
+
                 _end_without_output(
-                    OSError(errno.ENOMEM, f"{os.strerror(errno.ENOMEM)}; let the process have more (ulimit -v)")
+                    OSError(errno.ENOMEM, f"{os.strerror(errno.ENOMEM)}; let the process have more ({MORE_MEMORY})")
                 )
 
     def invoke(self, ctx: Any) -> Any:

@@ -37,8 +37,7 @@ class Limit:
     @property
     def value(self) -> int:
         """The limit now: the variable, if it is a number, else the default."""
-        text = os.environ.get(PREFIX + self.name, "")
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else self.default
+        return number_in(self.variable, self.default)
 
     @property
     def remedy(self) -> str:
@@ -62,6 +61,16 @@ class Limit:
             )  # fmt: skip
 
 
+def number_in(variable: str, default: int) -> int:
+    """The number in an environment variable, or the default if it has none."""
+    text = os.environ.get(variable, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else default
+
+
+#: The variable with the bytes that a command on a table may take; without it, as many as the machine has free.
+MEMORY_VARIABLE = f"{PREFIX}MEMORY"
+#: How a process that used up its memory gets more, for remedies.
+MORE_MEMORY = f"ulimit -v, {MEMORY_VARIABLE}"
 #: Types of a schema after every reference to a named type is replaced by the type.
 SCHEMA_NODES = Limit("SCHEMA_NODES", "types in a schema, with each named type counted at every reference", 200_000, "LF-038")
 COLUMNS = Limit("COLUMNS", "columns of a table or fields of a record", 50_000, "LF-038")

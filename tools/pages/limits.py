@@ -31,10 +31,21 @@ An adapter that exceeds a limit gets the error of a broken protocol, which names
 
 """
 NEXT = """
+## Memory
+
+`read`, `inspect`, `validate`, `service` and `migrate` take no more memory than the machine, or its container, has free when
+they start. A small file may decode to more: Parquet and ORC repeat a text by its number in a dictionary, and 12 kB can be 5 GB.
+Then the command ends with a `StorageUnavailable` that names the file, and does not call it damaged; `validate` goes on with the
+other files. For tables that you do not trust, set a smaller number of bytes:
+
+    HUDI_REFERENCE_LIMIT_MEMORY=4000000000 hudi-conformance validate TABLE --deep
+
+Systems without `/proc`, programs that use the package as a library, and commands that start a JVM (`--spark`, `--engine`) have
+no such bound. There `ulimit -v` has the same effect. The ORC library does not check every allocation: lists that repeat one element
+very often in an ORC file end the process when the memory is used up.
+
 ## What has no limit
 
-* Bytes of texts that a Parquet or ORC file repeats by a dictionary. Run `ulimit -v` for files that you do not trust: memory
-  that is used up is a `StorageUnavailable` that names the file, and not damage.
 * The total of all files that a query reads. `read` holds the rows of one file slice and the answer in memory.
 * Depth of JSON: Python's parser refuses about 1,000 levels, which is an error of the file that has them.
 

@@ -15,6 +15,7 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import BACKUP_PATH, META_FOLDER, PROPERTIES_PATH
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.storage.system_calls import memory_used_up
 
 #: Called before each part of a check: its name, the number of parts that are done, and of all its parts.
 Progress = Callable[[str, int, int], None]
@@ -150,9 +151,10 @@ def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> It
         inside = f"{METADATA_FOLDER}/{path}"  # the metadata table has paths of its own
         was_listed = path in table.listing.files or inside in table.listing.files
         yield _disappeared(path) if was_listed else missing_file(table, path)
-    except HudiError as error:
+    except (HudiError, MemoryError) as error:
+        refused = error if isinstance(error, HudiError) else memory_used_up(str(part or table.uri))
         meaning = "The reader refuses the table here, so that this part could not be examined further."
-        found = finding_of(error, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
+        found = finding_of(refused, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
         yield in_metadata_table(table, found)
 
 

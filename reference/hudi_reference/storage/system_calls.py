@@ -29,6 +29,7 @@ from hudi_reference.errors import (
     StorageUnavailable,
     SymbolicLinkInTable,
 )
+from hudi_reference.limits import MORE_MEMORY
 
 _T_co = TypeVar("_T_co", covariant=True)
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
@@ -131,7 +132,7 @@ _FAULTS = {
         (errno.EMFILE, errno.ENFILE),
         _Fault(StorageUnavailable, "nothing was changed; raise the limit of open files (ulimit -n)"),
     ),
-    errno.ENOMEM: _Fault(StorageUnavailable, "read fewer columns or partitions, or let the process have more (ulimit -v)"),
+    errno.ENOMEM: _Fault(StorageUnavailable, f"read fewer columns or partitions, or let the process have more ({MORE_MEMORY})"),
     **dict.fromkeys(
         (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR),
         _Fault(NameNotStorable, "nothing was changed; use another name for the partition or the file"),
@@ -171,10 +172,15 @@ def fault_of(operation: str, path: str, error: OSError | UnicodeEncodeError) -> 
     return kind(f"the file system did not {operation}", path=path, found=reason_of(error), remedy=remedy)
 
 
+def memory_used_up(path: str) -> StorageFault:
+    """The error of the reference for a file, or a part of a table, that needs more memory than the process may have."""
+    return fault_of("read the file", path, OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
+
+
 def check_fault(path: str, error: Exception) -> None:
     """Raise the error of the reference if a library could not read an opened file: then its content need not be damaged."""
     if isinstance(error, MemoryError):
-        error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        raise memory_used_up(path) from error
     if isinstance(error, OSError):
         said = re.search(r"\[errno (\d+)\]", str(error), re.IGNORECASE)  # Arrow's ORC reader has the number in the text alone
         number = error.errno or (int(said[1]) if said else 0)

@@ -7,6 +7,7 @@ import typer
 
 from hudi_conformance.commands.error_handling import exit_on_errors
 from hudi_conformance.commands.exit_codes import DIFFERENT
+from hudi_conformance.commands.tables.bounded_memory import bounded_memory
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +22,7 @@ FIRST, ROWS = 5, 20
 DUMP = 256
 
 
+@bounded_memory()
 def inspect(
     table: Annotated[str, typer.Argument(metavar="TABLE-OR-FILE", help="Folder or URI of a table, or one of its files.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hudi_conformance.commands.error_handling import exit_on_errors
+from hudi_conformance.commands.tables.bounded_memory import bounded_memory
 
 if TYPE_CHECKING:
     from hudi_reference import Migration
 
 
+@bounded_memory()
 def migrate(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
     to: Annotated[int | None, typer.Option("--to", metavar="8|9", help="The version; without it, version 6 becomes 8.")] = None,

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -12,6 +12,7 @@ import typer
 from hudi_conformance.commands.error_handling import exit_on_errors
 from hudi_conformance.commands.predicates import InvalidWhere, parse_predicates
 from hudi_conformance.commands.row_formats import Format, write_rows
+from hudi_conformance.commands.tables.bounded_memory import bounded_memory
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.engines.registry import connect
 
@@ -53,7 +54,7 @@ def read(
     if format in ("arrow", "parquet") and output is None and sys.stdout.isatty():
         raise typer.BadParameter(f"{format} is a binary format; give a file with -o")
     wanted = replace(_query(query, as_of, begin, end, columns, where), by_id=by_id)
-    with exit_on_errors():
+    with exit_on_errors(), bounded_memory() if engine is None else nullcontext():
         rows = _through_reference(table, wanted, meta) if engine is None else [_through(engine, table, wanted, meta)]
         if output is None or str(output) == "-":
             write_rows(rows, format, sys.stdout.buffer)

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table as Shown
 
 from hudi_conformance.commands.error_handling import exit_on_errors
+from hudi_conformance.commands.tables.bounded_memory import bounded_memory
 from hudi_conformance.commands.tables.previews import (
     Options,
     Step,
@@ -91,6 +92,7 @@ JOBS: Mapping[Name, Job] = {
 }
 
 
+@bounded_memory()
 def service(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
     name: Annotated[Name, typer.Argument(metavar="SERVICE", help=f"One of {', '.join(JOBS)}.", show_choices=False)],

@@ -11,6 +11,7 @@ import typer
 from hudi_conformance.commands.error_handling import exit_on_errors
 from hudi_conformance.commands.exit_codes import BROKEN, exit_code
 from hudi_conformance.commands.optional_master import CommandWithMaster, start_session
+from hudi_conformance.commands.tables.bounded_memory import bounded_memory
 from hudi_conformance.terminal import unguarded
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _examine(
             raise typer.BadParameter(f"--partition {path}: neither a file nor a write of the table is in such a partition")
     if spark is not None:
         return table, _examine_on_spark(table, checks, spark)
-    with _Progress() as progress:
+    with _Progress() as progress, bounded_memory():
         return table, validate(table, checks, progress)
 
 
