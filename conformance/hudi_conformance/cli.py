@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from hudi_conformance import __version__
-from hudi_conformance.commands.exit_codes import DIFFERENT
+from hudi_conformance.commands.exit_codes import BROKEN, DIFFERENT
 from hudi_conformance.processes.compiled_modules import share_compiled_modules
 from hudi_conformance.terminal import guarded_streams
 
@@ -118,13 +118,13 @@ class Commands(TyperGroup):
 
 
 def _end_without_output(error: OSError) -> NoReturn:
-    """Print one line about a file that cannot be read, or an output that cannot be written; exit code 1."""
+    """Print one line about a file that cannot be read, or an output that cannot be written; exit code 3."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest of the output when it ends
     with suppress(OSError):
         place = "" if error.filename is None else f"{error.filename}: "
         typer.echo(f"hudi-conformance: {place}{error.strerror or error}", err=True)
-    raise SystemExit(DIFFERENT) from error
+    raise SystemExit(DIFFERENT if error.errno == errno.EPIPE else BROKEN) from error  # 1 as click does for a closed pipe
 
 
 def load(name: str) -> Any:

@@ -85,6 +85,12 @@ def test_a_template_is_written_once(tmp_path, language):
     assert not any((folder / name).exists() for name in rest)
 
 
+@pytest.mark.parametrize(("name", "file"), [("TypeScript", "adapter.ts"), ("C++", "adapter.cpp"), ("golang", "main.go")])
+def test_a_language_has_its_usual_names(tmp_path, name, file):
+    assert run(new_engine, name, "-o", str(tmp_path)).exit_code == 0
+    assert list(tmp_path.rglob(file))
+
+
 def test_a_folder_that_cannot_be_made_is_a_usage_error(tmp_path):
     (tmp_path / "file").write_text("")
     done = run(new_engine, "python", "-o", str(tmp_path / "file" / "engine"))

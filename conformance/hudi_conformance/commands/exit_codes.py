@@ -6,7 +6,7 @@ AS_EXPECTED = 0
 DIFFERENT = 1
 #: The command was called in a wrong way.
 USAGE = 2
-#: The suite or an adapter failed.
+#: The suite or an adapter failed, or the output cannot be written.
 BROKEN = 3
 
 

@@ -96,7 +96,7 @@ def test_an_export_that_fails_leaves_nothing(book: Casebook, tmp_path: Path, mon
         patched.setattr("shutil.copyfile", full)
         patched.setattr(tarfile.TarFile, "addfile", full)
         failed = call("export", folder / name)
-    assert failed.exit_code == 1 and failed.stderr.count("\n") == 1 and "No space left" in failed.stderr
+    assert failed.exit_code == 3 and failed.stderr.count("\n") == 1 and "No space left" in failed.stderr
     assert list(folder.iterdir()) == []
     assert call("export", folder / name).exit_code == 0
 

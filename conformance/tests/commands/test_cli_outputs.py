@@ -25,10 +25,10 @@ def table(tmp_path: Path) -> str:
     "arguments", [["read", "--format", name] for name in ("table", "jsonl", "csv", "arrow", "parquet")] + [["inspect"]], ids=str
 )
 def test_a_full_output_is_one_line_of_error(table: str, arguments: list[str]) -> None:
-    """A command whose output cannot be written ends with exit code 1 and one line that says why."""
+    """A command whose output cannot be written ends with exit code 3 and one line that says why."""
     with Path("/dev/full").open("wb") as full:
         run = subprocess.run([*COMMAND, *arguments, table], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert run.returncode == 1
+    assert run.returncode == 3
     (line,) = run.stderr.splitlines()
     assert "No space left on device" in line
 
@@ -39,7 +39,7 @@ def test_a_full_output_of_an_option_is_one_line_of_error(option: str) -> None:
     """The version and the help page, which are printed while the arguments are parsed, end as a command does."""
     with Path("/dev/full").open("wb") as full:
         run = subprocess.run([*COMMAND, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert run.returncode == 1
+    assert run.returncode == 3
     (line,) = run.stderr.splitlines()
     assert "No space left on device" in line
 
@@ -48,18 +48,18 @@ def test_a_full_output_of_an_option_is_one_line_of_error(option: str) -> None:
     "arguments", [["read", "nowhere"], ["engines"], ["explain", "MRG-029"], ["--version"], ["--help"]], ids=str
 )
 def test_a_closed_output_is_one_line_of_error(arguments: list[str]) -> None:
-    """A command that starts without standard output (`>&-`) ends with exit code 1 and one line that says why."""
+    """A command that starts without standard output (`>&-`) ends with exit code 3 and one line that says why."""
     closed = ["sh", "-c", '"$@" >&-', "sh", *COMMAND, *arguments]
     run = subprocess.run(closed, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stderr) == (1, "hudi-conformance: standard output is closed\n")
+    assert (run.returncode, run.stderr) == (3, "hudi-conformance: standard output is closed\n")
 
 
 def test_used_up_memory_is_one_line_of_error(table: str) -> None:
-    """A command that gets no more memory ends with exit code 1 and one line with the remedy, wherever it happens."""
+    """A command that gets no more memory ends with exit code 3 and one line with the remedy, wherever it happens."""
     fails = "from hudi_conformance import cli\nfrom hudi_reference.query.table import Table\n"
     fails += "def fail(*_, **__):\n    bytearray(1 << 62)\nTable.view = fail\ncli.app()"
     run = subprocess.run([sys.executable, "-c", fails, "read", table], capture_output=True, text=True, check=False)
-    assert run.returncode == 1
+    assert run.returncode == 3
     (line,) = run.stderr.splitlines()
     assert line.startswith("hudi-conformance: Cannot allocate memory; ")
     assert "ulimit -v" in line

@@ -10,6 +10,14 @@ from hudi_conformance.commands.exit_codes import USAGE
 from hudi_conformance.templates import TEMPLATES, Template
 
 LANGUAGES = ", ".join(TEMPLATES)
+_OTHER_NAMES = {
+    "c++": "cpp",
+    "golang": "go",
+    "ts": "typescript",
+    "javascript": "typescript",
+    "js": "typescript",
+    "py": "python",
+}
 
 
 def new_engine(
@@ -19,10 +27,11 @@ def new_engine(
     ] = Path("my-engine"),
 ) -> None:
     """Write an adapter that keeps the contract and reads copy-on-write tables. Change it to call your engine."""
-    if language not in TEMPLATES:
+    name = language.lower()
+    template = TEMPLATES.get(_OTHER_NAMES.get(name, name))
+    if template is None:
         typer.echo(f"no template for {language}; there is one for {LANGUAGES}", err=True)
         raise typer.Exit(USAGE)
-    template = TEMPLATES[language]
     if existing := [name for name in template.files if (output / name).exists()]:
         typer.echo(f"nothing was written: {output} has {', '.join(existing)} already", err=True)
         raise typer.Exit(USAGE)
