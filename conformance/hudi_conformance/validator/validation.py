@@ -15,7 +15,7 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import BACKUP_PATH, META_FOLDER, PROPERTIES_PATH
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.partitions import BuiltIn
-from hudi_reference.storage.system_calls import memory_used_up
+from hudi_reference.storage.system_faults import memory_used_up
 
 #: Called before each part of a check: its name, the number of parts that are done, and of all its parts.
 Progress = Callable[[str, int, int], None]

@@ -8,12 +8,14 @@ of the reference check it. Imports errors only. What may be changed here: how a 
 meaning is the protocol.
 """
 
-from hudi_reference.storage.local import STAGING, SYNC_VARIABLE, LocalStorage
+from hudi_reference.storage.local import SYNC_VARIABLE, LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
+from hudi_reference.storage.new_files import STAGING
 from hudi_reference.storage.objects import ObjectStorage, RetryPolicy
+from hudi_reference.storage.opened_folders import MARKERS
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below, require_inside_table
 from hudi_reference.storage.s3 import s3_storage
-from hudi_reference.storage.system_calls import MARKERS, SystemCalls
+from hudi_reference.storage.system_calls import SystemCalls
 from hudi_reference.storage.uris import storage_of
 
 __all__ = [

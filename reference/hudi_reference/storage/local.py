@@ -1,8 +1,6 @@
 """A folder of the local file system as storage."""
 
-import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,25 +13,14 @@ import pyarrow as pa
 from hudi_reference.errors import StorageFault
 from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, require_inside_table
-from hudi_reference.storage.system_calls import (
-    LOCK,
-    TRIES,
-    TRY_LOCK,
-    NamingCall,
-    OpenedFolders,
-    SystemCalls,
-    link_in_table,
-    outcome_unknown,
-    translated,
-)
+from hudi_reference.storage.new_files import STAGING, NewFiles
+from hudi_reference.storage.opened_folders import OpenedFolders
+from hudi_reference.storage.protocol import ObjectChanged, ObjectInfo, require_inside_table
+from hudi_reference.storage.system_calls import LOCK, SystemCalls
+from hudi_reference.storage.system_faults import link_in_table, outcome_unknown, translated
 
 #: The environment variable that turns syncing off with `0`, for tables that need not survive a power loss, as those of tests.
 SYNC_VARIABLE = "HUDI_REFERENCE_SYNC"
-#: The prefix of files that are about to get their names; no listing shows them.
-STAGING = ".staging~"
-#: The age in nanoseconds after which a hidden file that no process has locked was left behind.
-ABANDONED = 3_600_000_000_000
 #: Files of at most this size in bytes are read as a whole when they are opened.
 WHOLE = 1 << 16
 
@@ -62,9 +49,8 @@ class Entry:
 class LocalStorage:
     """A folder of the local file system.
 
-    A new object is written to a hidden file in its folder, which is locked and synced. Then it is linked (create) or renamed
-    (overwrite) to its name, and the folder is synced. So a reader never sees a partial file, and a change that has returned
-    survives a power loss. Folders are made and removed with their contents.
+    A new object is written to a hidden file, which then gets its name (`NewFiles`). Folders are made and removed with their
+    contents.
 
     The root and the folders above it may be symbolic links. Below the root none is followed, because its target may lie outside
     the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one (`OpenedFolders`).
@@ -83,8 +69,7 @@ class LocalStorage:
         self.syncs = os.environ.get(SYNC_VARIABLE, "1") != "0" if sync is None else sync
         self._calls = calls or SystemCalls()
         self._folders = OpenedFolders(str(self.root), self._calls, self.syncs)
-        #: The folders in which hidden files of crashed writers were looked for.
-        self._swept: set[str] = set()
+        self._new_files = NewFiles(self._folders, self._calls, self.syncs)
 
     # Reads.
 
@@ -160,12 +145,12 @@ class LocalStorage:
     def put(self, path: str, data: bytes) -> None:
         """Write a hidden file, then rename it."""
         with translated("store the file", path, is_change=True):
-            self._store(path, data, self._calls.rename)
+            self._new_files.store(_steps(path), data, self._calls.rename)
 
     def create(self, path: str, data: bytes) -> None:
         """Write a hidden file, then link it to its name."""
         with translated("create the file", path, is_change=True):
-            self._store(path, data, self._calls.link)
+            self._new_files.store(_steps(path), data, self._calls.link)
 
     def replace(self, path: str, data: bytes, version: str) -> None:
         """Compare and overwrite under a lock on the folder."""
@@ -262,110 +247,12 @@ class LocalStorage:
             return []
         return found
 
-    @implements("S3-002", "S3-006")
-    def _store(self, path: str, data: bytes, publish: NamingCall) -> None:
-        """Write a hidden file and give it its name by `publish`."""
-        steps = _steps(path)
-        if not steps:
-            raise IsADirectoryError(errno.EISDIR, "the path names no object")
-        with self._hidden_file(steps, data) as (folder, hidden, inode):
-            self._folders.status(steps, folder)  # raises the error for a link
-            try:
-                publish(hidden, steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
-            except OSError as error:
-                if not self._has_inode(steps, folder, inode, error):
-                    raise (ObjectExists(path) if isinstance(error, FileExistsError) else error) from error
-
-    def _has_inode(self, steps: Sequence[str], folder: int, inode: int, error: OSError) -> bool:
-        """Whether a file has its name although the call that gave it the name failed. Raises OutcomeUnknown."""
-        try:
-            return self._calls.status(steps[-1], dir_fd=folder).st_ino == inode
-        except FileNotFoundError:
-            return False
-        except OSError:
-            raise outcome_unknown("/".join(steps), "the object was stored", error) from error
-
-    @contextmanager
-    def _hidden_file(self, steps: Sequence[str], data: bytes) -> Iterator[tuple[int, str, int]]:
-        """A new hidden file with these bytes: the opened folder, the name of the file, and its inode.
-
-        After the block the hidden name is gone, and the folder is synced.
-        """
-        hidden = f"{STAGING}{secrets.token_hex(8)}"
-        folder, file = self._create_hidden(steps[:-1], hidden)
-        try:
-            try:
-                status = self._write(file, data)
-                self._sweep("/".join(steps[:-1]), folder, status.st_mtime_ns)
-                yield folder, hidden, status.st_ino
-            finally:
-                self._folders.close(file)
-                with suppress(OSError):  # not there after a rename; a hidden file that stays is swept later
-                    self._calls.remove(hidden, dir_fd=folder)
-            self._sync_published(steps, folder)
-        finally:
-            self._folders.close(folder)
-
-    def _create_hidden(self, folders: Sequence[str], hidden: str) -> tuple[int, int]:
-        """Open a folder, and a new file in it. Other processes may remove the folder as long as it is empty."""
-        for _ in range(TRIES):
-            with suppress(FileNotFoundError):
-                folder = self._folders.open(folders, make=True)
-                try:
-                    return folder, self._calls.create_file(hidden, dir_fd=folder)
-                except BaseException:
-                    self._folders.close(folder)
-                    raise
-        raise OSError(errno.EBUSY, "other processes keep removing the folder")
-
-    def _write(self, file: int, data: bytes) -> os.stat_result:
-        """Lock, write and sync a new file; its status. The lock shows other processes that the writer is running."""
-        self._calls.lock(file, TRY_LOCK)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self._calls.write(file, rest) :]
-        if self.syncs:
-            self._calls.sync(file)
-        return self._calls.status_of(file)
-
-    def _sync_published(self, steps: Sequence[str], folder: int) -> None:
-        if self.syncs:
-            try:
-                self._calls.sync(folder)
-            except OSError as error:
-                raise outcome_unknown("/".join(steps), "the object, which is stored, survives a power loss", error) from error
-
     def _sync_first_existing(self, folders: Sequence[str]) -> None:
         """Sync a folder; if another process has removed it, the first one above it that exists."""
         for number in range(len(folders), -1, -1) if self.syncs else ():
             with suppress(FileNotFoundError), self._folders.opened(folders[:number]) as folder:
                 self._calls.sync(folder)
                 break
-
-    def _sweep(self, path: str, folder: int, now: int) -> None:
-        """Delete the hidden files that crashed writers left in a folder, once for each folder.
-
-        A hidden file was left behind if it is older than `ABANDONED` at the time `now`, by the clock of the file system, and no
-        process holds its lock.
-        """
-        if path in self._swept:
-            return
-        self._swept.add(path)
-        with suppress(OSError):  # another process sweeps too, or the next one will
-            for entry in self._calls.entries(folder):
-                if not (entry.name.startswith(STAGING) and entry.is_file(follow_symlinks=False)):
-                    continue
-                if entry.stat(follow_symlinks=False).st_mtime_ns < now - ABANDONED:
-                    self._remove_abandoned(entry.name, folder)
-
-    def _remove_abandoned(self, hidden: str, folder: int) -> None:
-        with suppress(OSError):
-            file = self._calls.open_file(hidden, dir_fd=folder)
-            try:
-                self._calls.lock(file, TRY_LOCK)
-                self._calls.remove(hidden, dir_fd=folder)
-            finally:
-                self._folders.close(file)
 
 
 def _steps(path: str) -> list[str]:

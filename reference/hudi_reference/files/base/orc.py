@@ -18,7 +18,7 @@ from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
-from hudi_reference.storage.system_calls import check_fault
+from hudi_reference.storage.system_faults import check_fault
 
 _SCHEMA = "orc.avro.schema"
 

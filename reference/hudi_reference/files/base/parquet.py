@@ -18,7 +18,7 @@ from hudi_reference.files.base.written_file import StoredRows, WrittenFile
 from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.storage.system_calls import check_fault
+from hudi_reference.storage.system_faults import check_fault
 
 #: The setting for the compression of base files, and the default, which takes a tenth of the time of gzip.
 CODEC_KEY, DEFAULT_CODEC = "hoodie.parquet.compression.codec", "zstd"

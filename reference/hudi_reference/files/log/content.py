@@ -30,7 +30,7 @@ from hudi_reference.files.log.kryo_deletes import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
 from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum, from_avro, to_avro
-from hudi_reference.storage.system_calls import check_fault
+from hudi_reference.storage.system_faults import check_fault
 
 CONTENT_VERSION = 3
 #: Values that are decoded to Python objects at a time: these take more memory than Arrow columns.
