@@ -247,3 +247,30 @@ def test_limit_is_exact_and_settable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(limit.variable, "many")
     with pytest.raises(HudiError):
         limit.check(4)
+
+
+def test_elements_of_lists_in_orc_are_counted_before_they_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BF-002: one row with a list of many equal numbers, in a kilobyte. If its memory is used up, the ORC library ends the
+    process.
+    """
+    monkeypatch.setenv("HUDI_REFERENCE_LIMIT_FILE_VALUES", "1000000")
+    some, out, storage = 10**6, io.BytesIO(), MemoryStorage()
+    one = pa.ListArray.from_arrays(pa.array([0, some], pa.int32()), pa.nulls(some, pa.int64()).fill_null(1))
+    orc.write_table(pa.table({"a": one}), out, compression="zstd")
+    storage.put("a.orc", out.getvalue())
+    assert len(out.getvalue()) < 2000
+    text = error_of(lambda: read_orc(storage, "a.orc", None, threads=False, known=WrittenFile()))
+    assert "HUDI_REFERENCE_LIMIT_FILE_VALUES" in text
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "zlib", "snappy", "zstd", "lz4"])
+def test_lists_in_orc_are_read_with_every_compression(compression: str) -> None:
+    """BF-002: the values of a file are counted by its statistics only if they can be decompressed here."""
+    rows, out, storage = (
+        pa.table({"a": pa.array([[1, 2], [3]]), "b": pa.array([[("k", "v")], []], pa.map_(*2 * [pa.string()]))}),
+        io.BytesIO(),
+        MemoryStorage(),
+    )
+    orc.write_table(rows, out, compression=compression)
+    storage.put("a.orc", out.getvalue())
+    assert read_orc(storage, "a.orc", None, threads=False, known=WrittenFile()).to_pylist() == rows.to_pylist()

@@ -11,7 +11,7 @@ from pyarrow import orc
 
 from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
-from hudi_reference.files.base.orc_footer import BLOCK_SIZE, read_postscript, with_entries
+from hudi_reference.files.base.orc_footer import BLOCK_SIZE, read_postscript, values_of, with_entries
 from hudi_reference.files.base.orc_zones import UTC, has_clock_times, zones_of
 from hudi_reference.files.base.written_file import StoredRows, WrittenFile
 from hudi_reference.limits import COLUMNS, FILE_VALUES
@@ -35,7 +35,8 @@ def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, thre
         if any(has_clock_times(file.schema.field(name).type) for name in wanted):
             _check_zone(source, path)
         COLUMNS.check(len(present), path)
-        FILE_VALUES.check(file.nrows * len(wanted), path)
+        has_lists = any(_has_lists(file.schema.field(name).type) for name in wanted)
+        FILE_VALUES.check(max(file.nrows * len(wanted), values_of(source) if has_lists else 0), path)
         known.check_content(path, _content(file))
         return file.read(columns=wanted).select(wanted)
 
@@ -48,6 +49,11 @@ def _content(file: orc.ORCFile) -> StoredRows:
         first=lambda names: file.read_stripe(0, columns=list(names)),
         column=lambda name: file.read(columns=[name]).column(0),
     )
+
+
+def _has_lists(kind: pa.DataType) -> bool:
+    """Whether a row may have any number of values of a type. The ORC library ends the process if their memory is used up."""
+    return pt.is_list(kind) or pt.is_map(kind) or (pt.is_struct(kind) and any(_has_lists(field.type) for field in kind))
 
 
 def _check_zone(source: pa.NativeFile, path: str) -> None:

@@ -6,73 +6,29 @@ the footer of each stripe. Without the zone such an instant would be read with a
     stripes, each with a footer after its data | statistics | footer | postscript | its length (1)
 """
 
-import zlib
-from collections.abc import Callable
-
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hudi_reference.files.base.orc_footer import LONGEST_BLOCK, read_part, read_postscript
-from hudi_reference.files.hfile.varint import protobuf_fields, read_protobuf_varint
+from hudi_reference.files.base.orc_footer import STRIPES, messages, number, read_footer, read_part, uncompressed
+from hudi_reference.files.hfile.varint import protobuf_fields
 
 #: Names of UTC, in which local time and instant are equal; the first is that of a writer that stores none.
 UTC = frozenset({"", "UTC", "GMT", "Z", "Zulu", "Universal", "Etc/UTC", "Etc/GMT", "Etc/Universal", "Etc/Zulu"})
+#: The field of a stripe's footer with the zone.
+_ZONE = 3
 
 
 def zones_of(source: pa.NativeFile) -> frozenset[str]:
     """The names of the zones of all stripes. Raises ValueError if the file cannot be parsed."""
-    end, postscript = read_postscript(source)
-    compression, footer_size = _number(postscript.get(2)), _number(postscript.get(1))
-    footer = _plain(read_part(source, end - footer_size, footer_size), compression)
-    stripes = [dict(protobuf_fields(_bytes(value))) for tag, value in protobuf_fields(footer) if tag == 3]
+    footer, compression = read_footer(source)
+    stripes = [dict(protobuf_fields(value)) for value in messages(footer, STRIPES)]
     return frozenset(_zone(source, stripe, compression) for stripe in stripes)
 
 
 def _zone(source: pa.NativeFile, stripe: dict[int, int | bytes], compression: int) -> str:
-    start, index, data, size = (_number(stripe.get(tag)) for tag in (1, 2, 3, 4))
-    footer = _plain(read_part(source, start + index + data, size), compression)
-    return _bytes(dict(protobuf_fields(footer)).get(3, b"")).decode()
-
-
-def _plain(data: bytes, compression: int) -> bytes:
-    """The message in these chunks, uncompressed. Each chunk follows three bytes: its length, and whether it is uncompressed."""
-    if compression == 0:
-        return data
-    position, parts = 0, []
-    while position < len(data):
-        head = int.from_bytes(data[position : position + 3], "little")
-        chunk = data[position + 3 : position + 3 + (head >> 1)]
-        if head >> 1 > len(chunk) or (compression not in _INFLATE and not head & 1):
-            raise ValueError(f"a chunk of {head >> 1} bytes, {len(chunk)} are there, compression {compression}")
-        parts.append(chunk if head & 1 else _INFLATE[compression](chunk))
-        position += 3 + len(chunk)
-    return b"".join(parts)
-
-
-def _unzlib(chunk: bytes) -> bytes:
-    return zlib.decompressobj(wbits=-15).decompress(chunk, LONGEST_BLOCK)
-
-
-def _unsnappy(chunk: bytes) -> bytes:
-    size, _ = read_protobuf_varint(chunk, 0)
-    return bytes(pa.Codec("snappy").decompress(chunk, min(size, LONGEST_BLOCK), asbytes=True))
-
-
-def _unzstd(chunk: bytes) -> bytes:
-    with pa.CompressedInputStream(pa.BufferReader(chunk), "zstd") as stream:
-        return bytes(stream.read(LONGEST_BLOCK))
-
-
-#: By the number of the compression in the postscript.
-_INFLATE: dict[int, Callable[[bytes], bytes]] = {1: _unzlib, 2: _unsnappy, 5: _unzstd}
-
-
-def _number(value: int | bytes | None) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _bytes(value: int | bytes) -> bytes:
-    return b"" if isinstance(value, int) else value
+    start, index, data, size = (number(stripe.get(tag)) for tag in (1, 2, 3, 4))
+    footer = uncompressed(read_part(source, start + index + data, size), compression)
+    return next(messages(footer, _ZONE), b"").decode()
 
 
 def has_clock_times(kind: pa.DataType) -> bool:
