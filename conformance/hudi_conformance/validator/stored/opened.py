@@ -1,6 +1,6 @@
 """A stored table as the reference reads it: its rows, and its metadata table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hudi_reference.caching import cached_property
@@ -8,6 +8,7 @@ from hudi_reference.clock import SystemClock
 from hudi_reference.errors import HudiError
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import RandomIds
+from hudi_reference.layout.names import LogFileName, parse_data_file_name, require_log_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.availability import read_definitions, usable_partitions
 from hudi_reference.metadata.definitions import IndexDefinition
@@ -167,6 +168,15 @@ class Opened:
         """The paths of the files that a snapshot reads."""
         slices = self.groups.latest_slices
         return frozenset(one.path(name) for one in slices for name in (one.base_file, *one.log_files) if name)
+
+    def others_of_attempt(self, path: str) -> Iterator[str]:
+        """The paths of the other log files that the attempt which stored a log file stored for its file group."""
+        partition, name = split_path(path)
+        own = parse_data_file_name(name)
+        if isinstance(own, LogFileName) and (partition, own.file_id) in self.groups.groups:
+            for found in self.groups.groups[partition, own.file_id].slices:
+                known = {one: require_log_file_name(one) for one in found.log_files if one != name}
+                yield from (found.path(one) for one, parts in known.items() if replace(parts, version=own.version) == own)
 
     @cached_property
     def indexes(self) -> IndexSnapshot | None:

@@ -4,13 +4,13 @@ Bounds and filters have to hold for each value of the file. Wider bounds only co
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_conformance.validator.checks.deep.bounds import counts, deviation
+from hudi_conformance.validator.checks.deep.bounds import Deviation, counts, deviation
 from hudi_conformance.validator.checks.deep.expressions import ZONES, deviation_of_function, evaluated
 from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, described, where
 from hudi_conformance.validator.checks.deep.files.footer_statistics import sizes_of_columns
@@ -31,7 +31,8 @@ from hudi_reference.metadata.keys import (
 )
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import BuiltIn, Kind
-from hudi_reference.metadata.records import BloomFilter, Statistics
+from hudi_reference.metadata.record_merge import widen_statistics
+from hudi_reference.metadata.records import BloomFilter, ColumnStats, Statistics
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.fields import column_at
 
@@ -153,6 +154,8 @@ class FileEntries:
             return
         tally.looked("MDT-010", "MDT-014")
         found = deviation(entry, values)
+        if found is not None and found.is_narrow and isinstance(entry, ColumnStats):
+            found = self._deviation_of_attempt(entry, values, name)
         if found is None and index == BuiltIn.COLUMN_STATS and self.path.endswith(BASE_ENDINGS):
             found = counts(entry, values)
         if found is not None and found.is_narrow:
@@ -160,6 +163,18 @@ class FileEntries:
         elif found is not None and index == BuiltIn.COLUMN_STATS and self.path.endswith(".parquet"):
             meaning = "Queries read the file more often than necessary."
             yield Place(index, self.path).finding("MDT-014", "cosmetic", meaning, found.expected, found.found, name)
+
+    def _deviation_of_attempt(self, entry: ColumnStats, values: pa.ChunkedArray, name: str) -> Deviation | None:
+        """The deviation from the statistics of all log files that the attempt of a write stored for the file group.
+
+        Apache Hudi adds the row that opens a log file to the statistics of the file before it. A query reads the files
+        of an attempt together, or leaves them out together.
+        """
+        together = entry
+        for path in self.opened.others_of_attempt(self.path):
+            if isinstance(other := FileEntries(self.opened, path)._statistics.get(name), ColumnStats):
+                together = widen_statistics(together, replace(other, is_tight=False))
+        return deviation(together, values)
 
     def findings_of_sizes(self, tally: Tally) -> Iterator[Finding]:
         """MDT-014: the sizes in statistics are those of the chunks of the column in a Parquet file."""
