@@ -171,7 +171,7 @@ def _paths_show_values(properties: TableProperties) -> bool:
     it may be any), and its writers leave no record in the partition of an earlier value.
     """
     # ER-167: writers with a record index store the partition columns of the row, and leave the record where it is.
-    if _RECORD_INDEX in properties.fields(USABLE):
+    if _RECORD_INDEX in properties.fields(USABLE) or properties.may_split_dates:
         return False
     is_named = any(properties.entries.get(f"hoodie.table.keygenerator.{what}") for what in ("type", "class"))
     return is_named and kind_of_generator(properties) in _OF_VALUES

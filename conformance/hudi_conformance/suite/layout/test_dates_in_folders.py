@@ -1,0 +1,82 @@
+"""Dates that take three folders, in tables whose properties say so only by the class that extracts partition values.
+
+The DataFrame writer of Apache Hudi 1.2.0 stores this class, and not the setting that it was given (ER-275).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.written_tables import Type, table_folder
+from hudi_reference import create_table, open_table
+
+pytestmark = pytest.mark.versions(9)
+
+SETTING = "hoodie.datasource.write.slash.separated.date.partitioning"
+EXTRACTOR = "hoodie.table.partition_extractor_class=org.apache.hudi.hive.SlashEncodedDayPartitionValueExtractor"
+DAYS = ("2025-12-31", "2026-07-03")
+COMPARED = [
+    (("=", "2026-07-03"), ["2026-07-03"]),
+    (("!=", "2026-07-03"), ["2025-12-31"]),
+    (("<=", "2026-07-03"), ["2025-12-31", "2026-07-03"]),
+    (("in", ["2025-12-31"]), ["2025-12-31"]),
+]
+
+
+def table_of_extractor(uri: str, table_type: Type, days: Sequence[str], **properties: str) -> None:
+    """A table with one row for each day, which the reference makes; its properties have the class and not the setting."""
+    spec = Program(table_type, "EVENT_TIME_ORDERING", True).spec()
+    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+                 ordering=spec.ordering, table_type=table_type, version=9, properties=properties)  # fmt: skip
+    open_table(uri).insert(as_arrow([row(str(place), 1, "first", day) for place, day in enumerate(days)]))
+    path = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    kept = [line for line in path.read_text(encoding="latin-1").splitlines() if not line.startswith(SETTING)]
+    path.write_text("\n".join([*kept, EXTRACTOR, ""]), encoding="latin-1")
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize(("where", "expected"), COMPARED, ids=lambda one: str(one[0]))
+@pytest.mark.requirements("LAY-008", "LAY-025")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "read.filter.in", "partition.plain", "table-version.9")
+def test_a_comparison_finds_dates_whose_folders_the_class_tells(
+    engine: Client, new_uri: Callable[[], str], type: Type, where: tuple[str, Any], expected: list[str]
+) -> None:
+    """LAY-025: a date is found below its three folders, and queries return the stored date."""
+    uri = new_uri()
+    table_of_extractor(uri, type, DAYS, **{SETTING: "true"})
+    found = engine.read(uri, Query(columns=("city",), where=(("city", *where),))).to_pylist()
+    assert sorted(one["city"] for one in found) == expected
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LAY-008", "LAY-025")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.plain", "table-version.9")
+def test_a_comparison_finds_values_with_slashes(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """LAY-008: the rows have the path as their value, which is what counts."""
+    uri = new_uri()
+    table_of_extractor(uri, type, [day.replace("-", "/") for day in DAYS])
+    found = engine.read(uri, Query(columns=("city",), where=(("city", "=", "2026/07/03"),))).to_pylist()
+    assert [one["city"] for one in found] == ["2026/07/03"]
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LAY-025", "PROP-017")
+@pytest.mark.needs("write.upsert", "read.snapshot", "read.projection", "merge.event-time", "partition.plain", "table-version.9")
+def test_an_upsert_finds_the_row_of_a_date(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """LAY-025: a writer that is not told the setting stores a row of the date in the folders of the date, so that the record
+    is not in the table twice.
+    """
+    uri = new_uri()
+    table_of_extractor(uri, type, DAYS, **{SETTING: "true"})
+    engine.write(uri, "upsert", as_arrow([row("1", 2, "second", "2026-07-03"), row("2", 1, "new", "2026-07-03")]))
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    assert sorted((one["id"], one["value"]) for one in found) == [("0", "first"), ("1", "second"), ("2", "new")]
+    folders = {
+        one.parent.relative_to(table_folder(uri)).as_posix()
+        for one in table_folder(uri).glob("2*/**/.hoodie_partition_metadata")
+    }
+    assert folders == {"2025/12/31", "2026/07/03"}
