@@ -13,7 +13,8 @@ from hudi_reference.files.log.writer import BlockFormat
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
-from hudi_reference.records.keys.record_keys import KeyGenerator, with_settings
+from hudi_reference.records.changes import KEY
+from hudi_reference.records.keys.record_keys import KeyGenerator, kind_of_generator, with_settings
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
@@ -67,14 +68,28 @@ class WriteContext:
     def intake(self, partial_columns: frozenset[str] | None = None, *, has_new: bool = True) -> Intake:
         """The requirements on the rows; `partial_columns` are the columns that the rows of a partial update have.
 
-        Raises UnsupportedKeyGenerator for a table in which these rows would get other partitions than those of its writers.
-        Rows that all have a partition path (`has_new` False) get none.
+        Raises UnsupportedKeyGenerator for a table in which these rows would get other keys or partitions than those of its
+        writers. Rows that all have a partition path (`has_new` False) get none.
         """
         reader = self.reader
-        if self.needs != "key" and has_new:
-            paths = {partition for partition, _ in self.view.groups.groups}
-            KeyGenerator.from_properties(self.properties).check_paths(paths, reader.schema)
+        if has_new:
+            self._check_generator()
         return Intake(self.properties, reader.schema, self.view.schema, reader.merging.marker, self.needs, partial_columns)
+
+    def _check_generator(self) -> None:
+        properties, generator = self.properties, KeyGenerator.from_properties(self.properties)
+        if self.needs != "key":
+            generator.check_paths({partition for partition, _ in self.view.groups.groups}, self.reader.schema)
+        has_two_forms = kind_of_generator(properties) == "COMPLEX" and len(properties.record_key) == 1
+        if has_two_forms and properties.populates_meta_fields and (stored := self._stored_rows()) is not None:
+            generator.check_keys(stored, stored.column(KEY))
+
+    def _stored_rows(self) -> pa.Table | None:
+        """The keys and key columns in the first slice that has rows, which show how the writers of the table make keys."""
+        column = self.properties.record_key[0].partition(".")[0]
+        whole = (found for found in self.view.groups.latest_slices if not found.missing)
+        parts = (self.reader.read(found, [KEY, column], logs=found.base_file is None) for found in whole)
+        return next((rows for rows in parts if rows.num_rows), None)
 
 
 @implements("LF-045", "LF-046")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -31,8 +31,10 @@ _NUMBER, _LOCAL_TIME = re.compile(r"-?\d+"), re.compile(r"\d+-\d\d-\d\d \d\d(?::
 #: The partition fields of a writer, with the types that a custom key generator gives them. A table of version 6 stores the
 #: names without types, and an upgrade may leave it so.
 TYPED_FIELDS = "hoodie.datasource.write.partitionpath.field"
+#: Whether the key of a single field of a complex key generator is the bare value, at version 8.
+NEW_ENCODING = "hoodie.write.complex.keygen.new.encoding"
 #: Settings of key generators that a writer may have to be given.
-_SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding", LOCAL_TIMES, TYPED_FIELDS)
+_SETTINGS = (PREFIX, OLD_PREFIX, NEW_ENCODING, LOCAL_TIMES, TYPED_FIELDS)
 
 
 @implements("PROP-007", "META-007")
@@ -162,6 +164,24 @@ class KeyGenerator:
                         remedy=f"write with the engine of the others, such as Spark SQL, or set {LOCAL_TIMES} as they do",
                     )  # fmt: skip
 
+    @implements("META-007", "PROP-017")
+    def check_keys(self, rows: pa.Table, stored: pa.ChunkedArray) -> None:
+        """Check that the stored keys of rows with one key field do not have the other form of a single field.
+
+        A row would be stored a second time under its other key. Raises UnsupportedKeyGenerator.
+        """
+        # ER-276: at version 8 a setting of the writer decides, whose default differs between releases.
+        made = self.keys(rows)
+        others = replace(self, composite=not self.composite).keys(rows)
+        differs = pc.and_(pc.equal(stored, others), pc.not_equal(stored, made))
+        if pc.any(differs).as_py():
+            place = pc.index(differs, True).as_py()
+            raise UnsupportedKeyGenerator(
+                "other writers of the table make keys of another form", rule="META-007",
+                expected=made[place].as_py(), found=stored[place].as_py(),
+                remedy=f"set {NEW_ENCODING} as the other writers do, or write the rows to a new table",
+            )  # fmt: skip
+
     def _folder_names(self, rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
         if times is None:
             return _texts(rows, field, "partition", local_times=self.local_times)
@@ -174,7 +194,7 @@ class KeyGenerator:
 @implements("META-013")
 def _names_single_field(properties: TableProperties) -> bool:
     """Whether a complex key generator with one key field makes keys as of several: at version 8 a setting says so."""
-    option = properties.entries.get("hoodie.write.complex.keygen.new.encoding")
+    option = properties.entries.get(NEW_ENCODING)
     return properties.version >= COMPOSITE_VERSION or option == "false"
 
 
