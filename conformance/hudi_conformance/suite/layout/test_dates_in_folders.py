@@ -3,7 +3,7 @@
 The DataFrame writer of Apache Hudi 1.2.0 stores this class, and not the setting that it was given (ER-275).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -19,12 +19,13 @@ pytestmark = pytest.mark.versions(9)
 SETTING = "hoodie.datasource.write.slash.separated.date.partitioning"
 EXTRACTOR = "hoodie.table.partition_extractor_class=org.apache.hudi.hive.SlashEncodedDayPartitionValueExtractor"
 DAYS = ("2025-12-31", "2026-07-03")
-COMPARED = [
-    (("=", "2026-07-03"), ["2026-07-03"]),
-    (("!=", "2026-07-03"), ["2025-12-31"]),
-    (("<=", "2026-07-03"), ["2025-12-31", "2026-07-03"]),
-    (("in", ["2025-12-31"]), ["2025-12-31"]),
-]
+#: The operator and the value of a comparison, and the days for which it holds.
+COMPARED: Mapping[str, tuple[str, Any, Sequence[str]]] = {
+    "equal": ("=", "2026-07-03", ["2026-07-03"]),
+    "different": ("!=", "2026-07-03", ["2025-12-31"]),
+    "not later": ("<=", "2026-07-03", ["2025-12-31", "2026-07-03"]),
+    "listed": ("in", ["2025-12-31"], ["2025-12-31"]),
+}
 
 
 def table_of_extractor(uri: str, table_type: Type, days: Sequence[str], **properties: str) -> None:
@@ -39,16 +40,17 @@ def table_of_extractor(uri: str, table_type: Type, days: Sequence[str], **proper
 
 
 @BOTH_TYPES
-@pytest.mark.parametrize(("where", "expected"), COMPARED, ids=lambda one: str(one[0]))
+@pytest.mark.parametrize("compared", COMPARED)
 @pytest.mark.requirements("LAY-008", "LAY-025")
 @pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "read.filter.in", "partition.plain", "table-version.9")
 def test_a_comparison_finds_dates_whose_folders_the_class_tells(
-    engine: Client, new_uri: Callable[[], str], type: Type, where: tuple[str, Any], expected: list[str]
+    engine: Client, new_uri: Callable[[], str], type: Type, compared: str
 ) -> None:
     """LAY-025: a date is found below its three folders, and queries return the stored date."""
     uri = new_uri()
     table_of_extractor(uri, type, DAYS, **{SETTING: "true"})
-    found = engine.read(uri, Query(columns=("city",), where=(("city", *where),))).to_pylist()
+    operator, value, expected = COMPARED[compared]
+    found = engine.read(uri, Query(columns=("city",), where=(("city", operator, value),))).to_pylist()
     assert sorted(one["city"] for one in found) == expected
 
 
