@@ -7,7 +7,8 @@ import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import ALL
-from hudi_reference import cluster, compact, log_compact, savepoint
+from hudi_reference import cluster, compact, log_compact, open_table, savepoint
+from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.services.rollback.rollback import schedule_rollback
 from hudi_reference.storage.protocol import Storage
@@ -47,6 +48,23 @@ def test_entries_of_a_write_that_is_being_rolled_back_are_not_read():
     t.reopened(storage).upsert(t.rows(9, fare=9))
     begin_rollback(storage)
     assert t.validated(storage, ALL).findings == ()
+
+
+def test_statistics_of_a_partition_beside_a_pending_write_are_not_tight():
+    """MDT-014: an action that completes while an earlier write is pending stores statistics that are merged with those before
+    them: they count rows twice, and say that they are not tight.
+    """
+    settings = {
+        "hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true",
+        "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.clean.failed.writes.policy": "LAZY",
+    }  # fmt: skip
+    storage = t.merge_on_read(**settings)
+    table = open_table("memory:///sample", storage=storage, clock=ManualClock(t.LATER), options=settings)
+    requested = f"{int(table.timeline.commits[-1].requested) + 1}"
+    for state in (State.REQUESTED, State.INFLIGHT):
+        storage.put(f"{t.TIMELINE}/{Instant(requested, 'deltacommit', state).file_name}", b"")
+    table.upsert(t.rows(1, 2, 3, 4, fare=9))
+    assert [one for one in t.validated(storage, ALL).findings if one.rule == "MDT-014"] == []
 
 
 def test_a_compaction_does_not_count_the_inputs_of_a_log_compaction():

@@ -1,7 +1,8 @@
 """Statistics of partitions against the statistics of their files, of columns and of the functions of expression indexes.
 
 A writer makes the entry of a partition from the entries of the latest files at the time of its write. A write that replaces
-file groups includes those that it replaces, so that there is a range of right numbers.
+file groups includes those that it replaces, so that there is a range of right numbers. An entry that is not tight was merged
+with those before it: it counts rows twice, and may have bounds of files that no query reads any more.
 """
 
 import math
@@ -69,9 +70,9 @@ def _deviations(
     for name, unit in _NUMBERS.items():
         least, most = (sum(getattr(one, name) or 0 for one in some) for some in (latest, known))
         number = getattr(entry, name)
-        if number is not None and not least <= number <= most:
+        if number is not None and (number < least or (entry.is_tight and number > most)):
             yield f"{least} {unit}, those of its files", f"{number} {unit}"
-    for side in ("least", "greatest"):
+    for side in ("least", "greatest") if entry.is_tight else ():
         bound = getattr(entry, side)
         bounds = [getattr(one, side) for one in known]
         if bound is not None and _is_comparable(bound, bounds) and bound not in bounds:
