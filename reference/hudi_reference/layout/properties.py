@@ -204,19 +204,12 @@ class TableProperties:
     @cached_property
     @implements("LAY-025", "PROP-016")
     def splits_dates(self) -> bool:
-        """Whether a date takes three folders, as in 2026/07/03; the data files have it as it is."""
+        """Whether a writer splits a date into three folders, as in 2026/07/03; the data files have it as it is."""
         of_hive = self.is_set("hoodie.datasource.write.hive_style_partitioning")
-        return len(self.partition_fields) == 1 and not of_hive and (self.is_set(SLASH_DATES) or self.may_split_dates)
-
-    @cached_property
-    def may_split_dates(self) -> bool:
-        """Whether only the class that extracts partition values says that a value takes three folders.
-
-        The value in the data files may be 2026-07-03 or 2026/07/03 then.
-        """
         # ER-275: the DataFrame writer stores the class, and not the setting.
-        extractor = self.get("hoodie.table.partition_extractor_class") or ""
-        return SLASH_DATES not in self.entries and extractor.endswith(".SlashEncodedDayPartitionValueExtractor")
+        extractor = "" if SLASH_DATES in self.entries else self.get("hoodie.table.partition_extractor_class") or ""
+        splits = self.is_set(SLASH_DATES) or extractor.endswith(".SlashEncodedDayPartitionValueExtractor")
+        return len(self.partition_fields) == 1 and not of_hive and splits
 
     @cached_property
     def populates_meta_fields(self) -> bool:

@@ -19,7 +19,7 @@ import pyarrow.types as pt
 
 from hudi_reference.errors import MalformedFileName, UnsupportedTableFeature
 from hudi_reference.layout.partitions import NULL_PARTITION, unescape
-from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.layout.properties import PROPERTIES_PATH, SLASH_DATES, TableProperties
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
@@ -63,7 +63,7 @@ class Folders:
     fields: tuple[str, ...]
     hive_style: bool
     url_encode: bool
-    #: Whether a date takes three folders, as in 2026/07/03.
+    #: Whether a date takes three folders for certain, as in 2026/07/03.
     split_dates: bool = field(default=False, kw_only=True)
 
     def texts(self, partition: str) -> Mapping[str, str | None]:
@@ -90,7 +90,8 @@ def folders_of(properties: TableProperties) -> Folders:
     hive_style, url_encode = (
         properties.is_set(f"hoodie.datasource.write.{key}") for key in ("hive_style_partitioning", "partitionpath.urlencode")
     )
-    return Folders(properties.partition_fields, hive_style, url_encode, split_dates=properties.splits_dates)
+    split_dates = properties.splits_dates and properties.is_set(SLASH_DATES)
+    return Folders(properties.partition_fields, hive_style, url_encode, split_dates=split_dates)
 
 
 @dataclass(frozen=True)

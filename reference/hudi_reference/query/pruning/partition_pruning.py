@@ -5,6 +5,7 @@ partition is skipped only if its path determines the value of the column in all 
 does not: by default its writers update a record where it is, with the partition columns of a row that names another partition.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -33,6 +34,8 @@ Slice = TypeVar("Slice", bound=InPartition)
 #: Key generators that make paths from the values of the partition columns only.
 _OF_VALUES = ("SIMPLE", "COMPLEX")
 _RECORD_INDEX = "record_index"
+#: The folders of a date, and the outermost of them.
+_SPLIT_DATE, _YEAR = re.compile(r"\d{4}/\d\d/\d\d", re.ASCII), re.compile(r"\d{4}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,13 @@ class PartitionFilter:
         separator = "-" if split_dates else "/"
         start = f"{name}=" if self.folders.hive_style else ""
         return [
-            holds or (may_go_on and all(_may_begin_with(one, folder.removeprefix(start) + separator) for one in asked))
-            for folder, holds in zip(folders, decided, strict=True)
+            holds or self._may_be_a_year(text) or (may_go_on and all(_may_begin_with(one, text + separator) for one in asked))
+            for text, holds in zip((folder.removeprefix(start) for folder in folders), decided, strict=True)
         ]
+
+    def _may_be_a_year(self, text: str) -> bool:
+        """Whether a folder may be the outermost one of dates, whose paths do not show the values below it."""
+        return len(self.folders.fields) == 1 and not self.folders.split_dates and _YEAR.fullmatch(text) is not None
 
 
 class ChosenPartitions:
@@ -132,6 +139,9 @@ def values_in_path(folders: Folders, names: Iterable[str], schema: pa.Schema, pa
         return None  # a writer escaped the path, and the table properties do not say so
     try:
         texts = folders.texts(path)
+        # ER-275: the properties do not always say that the writer splits dates; the value may have hyphens in place of slashes.
+        if len(texts) == 1 and any(_SPLIT_DATE.fullmatch(text or "") for text in texts.values()):
+            return None
         return {name: value_of(schema.field(name), texts[name], path).as_py() for name in names}
     except (MalformedFileName, UnsupportedTableFeature):
         return None
@@ -171,7 +181,7 @@ def _paths_show_values(properties: TableProperties) -> bool:
     it may be any), and its writers leave no record in the partition of an earlier value.
     """
     # ER-167: writers with a record index store the partition columns of the row, and leave the record where it is.
-    if _RECORD_INDEX in properties.fields(USABLE) or properties.may_split_dates:
+    if _RECORD_INDEX in properties.fields(USABLE):
         return False
     is_named = any(properties.entries.get(f"hoodie.table.keygenerator.{what}") for what in ("type", "class"))
     return is_named and kind_of_generator(properties) in _OF_VALUES
