@@ -11,7 +11,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
@@ -33,6 +33,8 @@ MARK = "hudi-written-by"
 WHOLE = 1 << 20
 #: Errors of a ranged GET of an object without bytes, or from a store that ignores ranges.
 _NO_RANGE = re.compile(r"status code: 416\b|non-partial response")
+#: Files of pending actions are empty, so an empty object with such a name stands for no folder.
+_EMPTY_FILES = (".requested", ".inflight")
 #: The object of the request that checks, before the first conditional write, whether the store evaluates conditions.
 _PROBES = ".hoodie/.temp"
 
@@ -116,7 +118,8 @@ class ObjectStorage:
         pages = self._send_idempotent("LIST", prefix, lambda: list(obstore.list(self._store, folder)))
         found = [_object_info(meta) for page in pages for meta in page]
         kept = [info for info in found if is_below(info.path, prefix) and not (skip and is_below(info.path, skip))]
-        return sorted(kept, key=lambda info: info.path)
+        folders = self._folders_among(kept, folder or "")
+        return sorted((info for info in kept if info.path not in folders), key=lambda info: info.path)
 
     def names(self, folder: str) -> tuple[str, ...]:
         """LIST with the delimiter `/`, all pages."""
@@ -124,9 +127,24 @@ class ObjectStorage:
 
         place = require_inside_table(folder) or None
         found = self._send_idempotent("LIST", folder, lambda: obstore.list_with_delimiter(self._store, place))
-        objects = (meta["path"].rpartition("/")[2] for meta in found["objects"])
+        objects = (meta["path"].rpartition("/")[2] for meta in found["objects"] if meta["path"] != (place or ""))
         folders = (f"{prefix.rstrip('/').rpartition('/')[2]}/" for prefix in found["common_prefixes"])
         return tuple(sorted([*objects, *folders]))
+
+    def _folders_among(self, found: Iterable[ObjectInfo], listed: str) -> set[str]:
+        """The paths of empty objects that stand for folders: Hadoop's file systems make an object `a/b/` for the folder `a/b`.
+
+        The library returns their names without the slash. Those without an object below are told from empty files by their
+        names in a listing with the delimiter `/`.
+        """
+        empty = {info.path for info in found if not info.size and not info.path.endswith(_EMPTY_FILES)}
+        if not empty:
+            return empty
+        folders = {listed} | {above for info in found for above in _folders_above(info.path)}
+        for folder in {path.rpartition("/")[0] for path in empty - folders}:
+            names = {f"{folder}/{name}" if folder else name for name in self.names(folder)}
+            folders |= {path for path in empty if f"{path}/" in names and path not in names}
+        return empty & folders
 
     def put(self, path: str, data: bytes) -> None:
         """PUT in one request: readers see the old object or the complete new one."""
@@ -313,6 +331,13 @@ class _ObjectReader(io.RawIOBase):
         buffer[: len(data)] = data
         self._place += len(data)
         return len(data)
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """The paths of the folders that have an object."""
+    while folder := path.rpartition("/")[0]:
+        yield folder
+        path = folder
 
 
 def _object_info(meta: Any) -> ObjectInfo:

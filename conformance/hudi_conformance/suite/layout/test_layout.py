@@ -49,6 +49,9 @@ DATA_FILE = re.compile(
     re.ASCII,
 )
 
+#: Folders that Apache Hudi makes with a table.
+META_FOLDERS = (".hoodie/", ".hoodie/.aux/", ".hoodie/.temp/", ".hoodie/timeline/", ".hoodie/timeline/history/")
+
 Digests = dict[str, str]
 
 
@@ -174,7 +177,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         monkeypatch.delenv(name)
     for key, value in {
         "AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_REGION": "us-east-1",
+        "AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true",
     }.items():  # fmt: skip
         monkeypatch.setenv(key, value)
     name = f"layout-{uuid4()}"
@@ -213,3 +216,25 @@ def test_a_table_is_the_same_in_folders_and_in_an_object_store(
     for here, there in zip(writes_and_services(engine, local, type), writes_and_services(engine, remote, type), strict=True):
         assert here == there
         assert table_shape(engine, local) == table_shape(engine, remote), f"before {here}"
+
+
+@pytest.mark.needs("read.snapshot", "read.projection", "partition.plain", "merge.event-time", "storage.s3")
+@BOTH
+@pytest.mark.versions(8)
+@pytest.mark.requirements("LAY-004")
+def test_an_object_of_a_folder_is_no_file(engine: Client, bucket: str, type: str) -> None:
+    """LAY-004: Hadoop's file systems and the consoles of stores make an empty object `a/b/` for the folder `a/b`. A reader
+    takes none of them for a file, and none of the empty folders for a partition.
+    """
+    import boto3
+
+    table, made = f"{bucket}/table", make_program(type)
+    with connect("reference") as writer:
+        writer.create(table, made.spec())
+        for step in made.steps:
+            writer.write(table, step.operation, as_arrow(step.rows))
+    client = boto3.client("s3", region_name="us-east-1")
+    for folder in ("", *META_FOLDERS, *{f"{one['city']}/" for step in made.steps for one in step.rows}, "empty/"):
+        client.put_object(Bucket=bucket.removeprefix("s3://"), Key=f"table/{folder}", Body=b"")
+    with connect(engine.name) as reader:
+        expect_rows(reader, table, model_rows(type), "with objects of folders")
