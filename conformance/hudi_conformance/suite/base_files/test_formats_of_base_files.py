@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -13,10 +14,14 @@ from pyarrow import orc
 
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import EngineError, Refused
+from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.metadata_tables import EVERY_INDEX
 from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_reference.files.base.orc_footer import STRIPES, messages, number, read_footer, uncompressed
 from hudi_reference.files.bloom.bloom import decode_filter
+from hudi_reference.files.hfile.varint import protobuf_fields
 
 Row = dict[str, Any]
 Format = Literal["ORC", "HFILE"]
@@ -180,3 +185,38 @@ def without_zones(value: Any) -> Any:
     if isinstance(value, list):
         return [without_zones(one) for one in value]
     return value.replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+def with_zone(file: bytes, zone: bytes) -> bytes:
+    """Return an ORC file of the same length whose writer had another zone of three letters than GMT; its times stay."""
+    footer, compression = read_footer(pa.BufferReader(file))
+    for stripe in messages(footer, STRIPES):
+        start, index, rows, size = (number(dict(protobuf_fields(stripe)).get(tag)) for tag in (1, 2, 3, 4))
+        begin, end = start + index + rows + 3, start + index + rows + size
+        wanted = uncompressed(file[begin - 3 : end], compression).replace(b"GMT", zone)
+        packed = (pa.Codec("zstd", level).compress(wanted, asbytes=True) for level in range(1, 20))
+        file = file[:begin] + next(one for one in packed if len(one) == end - begin) + file[end:]
+    return file
+
+
+@BOTH_TYPES
+@pytest.mark.needs("base.orc", "merge.event-time", "types.temporal", "read.snapshot", "read.projection")
+@pytest.mark.versions(8)
+@pytest.mark.requirements("BF-002")
+def test_moments_of_a_writer_in_another_zone(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """BF-002: a moment is stored in ORC as the local time of its writer, beside the name of the zone. A reader returns the
+    moment, or refuses the file; the other columns do not depend on the zone.
+    """
+    uri = new_uri()
+    fields = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}, {"name": "moment", "type": TYPES["moment"][0]}]
+    schema = {"type": "record", "name": "row", "fields": fields}
+    with connect("reference") as writer:
+        stored = {"hoodie.table.base.file.format": "ORC", "hoodie.metadata.enable": "false"}
+        writer.create(uri, TableSpec("formats", type, schema, ("id",), ordering=("ts",), properties=stored))
+        writer.write(uri, "insert", pa.table({"id": ["a"], "ts": [1], "moment": pa.array([MOMENT], TYPES["moment"][1])}))
+    (path,) = table_folder(uri).glob("*.orc")
+    path.write_bytes(with_zone(path.read_bytes(), b"HST"))
+    assert engine.read(uri, Query(columns=("id", "ts"))).to_pylist() == [{"id": "a", "ts": 1}]
+    with suppress(Refused, EngineError):
+        found = engine.read(uri, Query(columns=("moment",))).to_pylist()
+        assert found == [{"moment": MOMENT + timedelta(hours=10)}]
