@@ -10,6 +10,7 @@ from hudi_conformance.validator.checks.cheap import (
     owners,
     presence,
     properties,
+    schema_history,
     settings,
     timeline,
 )
@@ -42,6 +43,7 @@ CHEAP: tuple[Check, ...] = (
     *layout.CHECKS,
     *timeline.CHECKS,
     *actions.CHECKS,
+    *schema_history.CHECKS,
     *history.CHECKS,
     *presence.CHECKS,
     *owners.CHECKS,

@@ -14,6 +14,7 @@ from plans_damages_samples import PLANS_DAMAGES
 from property_damages_samples import PROPERTY_DAMAGES
 from removal_damages_samples import REMOVAL_DAMAGES
 from repeated_damages_samples import REPEATED_DAMAGES
+from schema_history_damages_samples import SCHEMA_HISTORY_DAMAGES
 from settings_damages_samples import SETTINGS_DAMAGES
 from statistics_damages_samples import STATISTICS_DAMAGES
 from timeline_damages_samples import TIMELINE_DAMAGES
@@ -27,7 +28,7 @@ from hudi_reference.layout.properties import PROPERTIES_PATH
 
 DAMAGES = (
     *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
-    *REPEATED_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES, *REMOVAL_DAMAGES,
+    *REPEATED_DAMAGES, *SCHEMA_HISTORY_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES, *REMOVAL_DAMAGES,
     *BLOCK_DAMAGES, *HISTORY_DAMAGES, *INSTANT_DAMAGES, *PROPERTY_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}

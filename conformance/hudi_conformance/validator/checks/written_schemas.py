@@ -20,6 +20,7 @@ from hudi_reference.query.pruning.partition_columns import DROP_KEY
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema, parse_schema
 from hudi_reference.schema.promotion import conversion, kind_of
 from hudi_reference.timeline.schema_history import FOLDER as SCHEMA_HISTORY
+from hudi_reference.timeline.schema_history import carried_versions
 
 #: Columns that writers add to those of the table.
 _ADDED = (*META_COLUMNS, "_hoodie_operation")
@@ -50,7 +51,11 @@ class WrittenSchema:
 def has_schema_history(table: StoredTable) -> bool:
     """Whether a statement changed the schema of the table, so that columns are matched by id."""
     found: bool = table.once(
-        "schema history", lambda: any(path.startswith(f"{SCHEMA_HISTORY}/") for path in table.listing.files)
+        "schema history",
+        lambda: (
+            any(path.startswith(f"{SCHEMA_HISTORY}/") for path in table.listing.files)
+            or any(carried_versions(table.commits))
+        ),
     )
     return found
 
