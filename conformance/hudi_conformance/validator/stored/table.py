@@ -173,6 +173,12 @@ class StoredTable:
         """The archived actions."""
         return load_history(self.storage, self.properties, self.listing)
 
+    def may_be_archived(self, requested: str) -> bool:
+        """Whether the action with this time may be one that cannot be read any more: in a damaged history, or a lost timeline."""
+        if self.history.errors or not (self.state_files or self.history.instants):
+            return True
+        return not self.history.is_whole and all(requested < instant.requested for instant in self.timeline.instants)
+
     @cached_property
     def contents(self) -> Mapping[Instant, Content]:
         """The content of each state file of the active timeline."""

@@ -97,6 +97,8 @@ def _entry_without_owner(table: StoredTable, path: str, listed: int) -> Iterator
     written = "" if parsed is None else parsed.instant
     if path in table.removals.planned or written in table.removals.pending_targets:
         return  # the entry is removed when the action completes
+    if path in table.listing.files and (table.may_be_archived(written) or path in _falsely_cleaned(table)):
+        return  # the write may have completed
     meaning = "Readers ignore the entry, because its write is not completed."
     is_read = table.timeline.completion_of(written) is not None
     if is_read:
@@ -104,6 +106,12 @@ def _entry_without_owner(table: StoredTable, path: str, listed: int) -> Iterator
     expected = "no entry for a file that " + ("no completed write owns" if path in table.listing.files else "does not exist")
     yield Finding("MDT-008", "wrong-answers" if is_read else "cosmetic", FOLDER, meaning, expected,
                   f"{path} with {listed} bytes", REBUILD, key=path)  # fmt: skip
+
+
+def _falsely_cleaned(table: StoredTable) -> frozenset[str]:
+    """The files of the latest state that a clean says to have deleted: another check reports the clean."""
+    latest = (one.path(name) for one in table.owned.latest_slices for name in (one.base_file, *one.log_files) if name)
+    return frozenset(path for path in latest if path in table.removals.cleaned)
 
 
 def _partitions(
@@ -129,13 +137,13 @@ def _partitions(
 def _timelines(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Writes of the metadata table belong to actions of the table: one without such an action is the trace of a lost action."""
     inside = table.metadata_table
-    if inside is None or table.history.errors or not table.timeline.instants:
+    if inside is None or not table.timeline.instants:
         return
     known = {instant.requested for instant in (*table.timeline.instants, *table.history.instants)}
     targets = table.removals.targets.keys() | table.removals.pending_targets
     first, restores = min(known), _restores(table)
     for instant in inside.timeline.completed:
-        if not _is_of_data(instant.requested):
+        if not _is_of_data(instant.requested) or table.may_be_archived(instant.requested):
             continue
         if any(begin <= instant.requested <= end for begin, end in restores):
             continue  # the update for a restore has a time of its own (Apache Hudi 1.0.2)

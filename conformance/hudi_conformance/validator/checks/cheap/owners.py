@@ -77,7 +77,7 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
                 yield _unnamed(table, file)
             else:
                 yield _orphan(table, _Orphan(file, rule, why, path in read))
-        elif not table.history.errors:
+        elif not table.may_be_archived(file.name.instant):
             why = f"neither timeline nor history has a completed write {file.name.instant}"
             yield _orphan(table, _Orphan(file, "ARC-004" if path in read else "RDR-008", why, path in read))
 
