@@ -26,7 +26,9 @@ def renamed() -> Storage:
         extra |= {"schema": extra["schema"].replace('"fare"', '"price"'), "latest_schema": json.dumps(versions[1])}
 
     t.change_record(storage, last, change)
-    storage.put(f"{FOLDER}/{split_path(last)[1].replace('.commit', '.schemacommit')}", json.dumps({"schemas": versions}).encode())
+    storage.put(
+        f"{FOLDER}/{split_path(last)[1].replace('.commit', '.schemacommit')}", json.dumps({"schemas": versions}).encode()
+    )
     return storage
 
 

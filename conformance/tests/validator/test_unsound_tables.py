@@ -10,6 +10,7 @@ from damages_samples import Damage
 from file_damages_samples import FILE_DAMAGES
 from history_damages_samples import HISTORY_DAMAGES
 from instant_damages_samples import INSTANT_DAMAGES
+from log_compaction_damages_samples import LOG_COMPACTION_DAMAGES
 from plans_damages_samples import PLANS_DAMAGES
 from property_damages_samples import PROPERTY_DAMAGES
 from removal_damages_samples import REMOVAL_DAMAGES
@@ -29,7 +30,7 @@ from hudi_reference.layout.properties import PROPERTIES_PATH
 DAMAGES = (
     *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
     *REPEATED_DAMAGES, *SCHEMA_HISTORY_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES, *REMOVAL_DAMAGES,
-    *BLOCK_DAMAGES, *HISTORY_DAMAGES, *INSTANT_DAMAGES, *PROPERTY_DAMAGES,
+    *BLOCK_DAMAGES, *LOG_COMPACTION_DAMAGES, *HISTORY_DAMAGES, *INSTANT_DAMAGES, *PROPERTY_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
 #: Checks of what only a local folder has; `test_local_folders` and `test_unlisted_folders` have their damages.

@@ -53,8 +53,7 @@ def has_schema_history(table: StoredTable) -> bool:
     found: bool = table.once(
         "schema history",
         lambda: (
-            any(path.startswith(f"{SCHEMA_HISTORY}/") for path in table.listing.files)
-            or any(carried_versions(table.commits))
+            any(path.startswith(f"{SCHEMA_HISTORY}/") for path in table.listing.files) or any(carried_versions(table.commits))
         ),
     )
     return found

@@ -174,7 +174,7 @@ class StoredTable:
         return load_history(self.storage, self.properties, self.listing)
 
     def may_be_archived(self, requested: str) -> bool:
-        """Whether the action with this time may be one that cannot be read any more: in a damaged history, or a lost timeline."""
+        """Whether the action with this time may be in a part of the history, or on a timeline, that was lost."""
         if self.history.errors or not (self.state_files or self.history.instants):
             return True
         return not self.history.is_whole and all(requested < instant.requested for instant in self.timeline.instants)

@@ -63,7 +63,10 @@ def _fault(text: str, commit: CommitMetadata) -> tuple[str, str] | None:
     if error:
         return "a version of the schema with an id of its own for each field", error
     (version,) = versions.values()
-    last, greatest = max((field.id for top in version for field in top.tree()), default=0), json.loads(text).get("max_column_id")
+    last, greatest = (
+        max((field.id for top in version for field in top.tree()), default=0),
+        json.loads(text).get("max_column_id"),
+    )
     if isinstance(greatest, int) and last > greatest:
         return f"ids up to max_column_id={last}", f"max_column_id={greatest}"
     names, wanted = _names(version), _columns(commit)
@@ -85,7 +88,7 @@ def _names(version: Version) -> frozenset[str]:
 
 
 def _columns(commit: CommitMetadata) -> frozenset[str] | None:
-    """The columns of the schema in the metadata; None if there is none, or none that can be read, which another check reports."""
+    """The columns of the schema in the metadata; None without one that can be read, which another check reports."""
     try:
         schema: Any = parse_schema(commit.schema, "") if commit.schema else None
     except HudiError:

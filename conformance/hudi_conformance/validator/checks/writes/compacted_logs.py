@@ -1,4 +1,4 @@
-"""What a compaction counted in the log files that it merged, and what its plan says of their number and sizes.
+"""What a compaction counted or listed of the log files that it merged, and what its plan says of their number and sizes.
 
 A plan has the sizes of files. A result has the sizes of the files, as Apache Hudi 1.0.2 counts them, or those of the contents
 of their data blocks, as 1.2.0 does. A writer that counts nothing stores zeros.
@@ -12,7 +12,7 @@ from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.checks.writes.entries import COMPACTIONS, RESTORE, Entry, entries_of
 from hudi_conformance.validator.checks.writes.results import plan_of_service
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.files.log.block import BlockType, CorruptBlock
+from hudi_reference.files.log.block import BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import join_path
 from hudi_reference.query.log_scanner import apply_log_compactions
@@ -84,6 +84,34 @@ def _expected(table: StoredTable, operation: Mapping[str, Any]) -> Mapping[str, 
     return found
 
 
+def _blocks(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LCP-002: the blocks of a log compaction list the instants of the blocks in the files of its plan."""
+    for entry in entries_of(table):
+        operation = operation_of(entry)
+        if operation is None or entry.commit.operation != "LOG_COMPACT" or not table.scope.wants(entry.partition):
+            continue
+        paths = [*_log_files(operation), entry.path]
+        if table.opened.had_version_6 or any(path not in table.listing.files for path in paths):
+            continue
+        tally.looked("LCP-002")
+        *merged, written = (_instants(table, path) for path in paths)
+        unlisted = {one for own, _ in merged for one in own if table.opened.has_completed(one)} - written[1]
+        unlisted -= {one for _, listed in merged for one in listed}
+        if unlisted:
+            yield Finding(
+                "LCP-002", "wrong-answers", entry.path, "Readers apply the merged blocks a second time, after the later ones.",
+                f"also {', '.join(sorted(unlisted))} among the merged instants, by the plan",
+                ", ".join(sorted(written[1])) or "none", RESTORE,
+            )  # fmt: skip
+
+
+def _instants(table: StoredTable, path: str) -> tuple[set[str], set[str]]:
+    """The instants of the blocks in a log file, and those of the blocks that they replace."""
+    blocks = [one for one in read_log_file(table.storage, path, for_inspection=True) if not isinstance(one, CorruptBlock)]
+    times = (block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES, "") for block in blocks)
+    return {block.instant for block in blocks}, {one for listed in times for one in listed.split(",") if one}
+
+
 def log_names(operation: Mapping[str, Any]) -> Sequence[str]:
     """The names of the log files that an operation merges."""
     return [one.rpartition("/")[2] for one in operation.get("deltaFilePaths") or ()]
@@ -128,5 +156,6 @@ def _metrics(table: StoredTable, operation: Mapping[str, Any], metrics: Mapping[
 
 CHECKS = (
     Check("compacted-logs.results", ("TL-005",), "cheap", _results),
+    Check("compacted-logs.blocks", ("LCP-002",), "cheap", _blocks),
     Check("compacted-logs.plans", ("TL-015", "TL-017"), "cheap", _plans),
 )
