@@ -1,5 +1,6 @@
 """All checks, in the order in which they run."""
 
+from hudi_conformance.validator.checks import hash_ranges
 from hudi_conformance.validator.checks.cheap import (
     actions,
     base_files,
@@ -41,6 +42,7 @@ CHEAP: tuple[Check, ...] = (
     *properties.CHECKS,
     *settings.CHECKS,
     *layout.CHECKS,
+    *hash_ranges.CHECKS,
     *timeline.CHECKS,
     *actions.CHECKS,
     *schema_history.CHECKS,

@@ -63,6 +63,14 @@ def lose_metadata(storage: Storage, folder: str = "") -> None:
         storage.delete(info.path)
 
 
+def name_another_group(storage: Storage) -> None:
+    """The second range of a partition is that of another file group."""
+    path = t.paths(storage, ".hashing_meta")[0]
+    content = json.loads(storage.get(path))
+    content["nodes"][1]["fileIdPrefix"] = str(UUID(int=9, version=4))
+    storage.put(path, json.dumps(content).encode())
+
+
 def rename_in(storage: Storage, completed: str, old: str, new: str) -> None:
     """Rename the log file of a write, in its metadata too."""
 

@@ -19,13 +19,6 @@ from hudi_reference.schema.avro import META_COLUMNS, field_names
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
-from hudi_reference.write.placement.consistent_buckets import (
-    ENDING,
-    folder_of_ranges,
-    has_first_ranges,
-    is_first_range,
-    names_a_range,
-)
 
 ADD_METAFILES = "in Spark SQL: call repair_add_partition_meta(table => '...', dry_run => false)"
 #: The functions of expression indexes that Apache Hudi knows (IDX-034).
@@ -297,40 +290,6 @@ def _fault_of_definition(one: IndexDefinition) -> tuple[str, str] | None:
     return None if one.kind == Kind.SECONDARY else (f"the type {Kind.SECONDARY}", repr(one.kind))
 
 
-def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """LAY-021: with consistent hashing, each partition with file groups has the ranges of their hashes."""
-    living: dict[str, list[str]] = {}
-    for one in table.owned.latest_slices if table.entries.get("hoodie.table.type") == "MERGE_ON_READ" else ():
-        living.setdefault(one.partition, []).append(one.file_id)
-    if not living or not (_names_a_range(table) if table.has_consistent_hashing else has_first_ranges(table.owned)):
-        return
-    described = {split_path(path)[0] for path in table.listing.files if path.endswith(ENDING)}
-    for partition, ids in sorted(living.items()):
-        folder = folder_of_ranges(partition)
-        tally.looked("LAY-021")
-        if folder in described:
-            continue
-        lost = [one for one in ids if not is_first_range(one)]
-        yield Finding(
-            "LAY-021", "wrong-answers" if lost else "cosmetic", folder,
-            "Writers make the first ranges again: an upsert inserts keys again that a later clustering moved." if lost
-            else "Writers make the ranges again; with another number of buckets in the settings they insert keys again.",
-            f"the ranges of {len(ids)} file groups", f"no hashing metadata, and file group {(lost or ids)[0]}",
-            "restore the folder from another copy of the table, or write all rows of the partition again" if lost
-            else "write with the number of buckets with which the partition was first written",
-        )  # fmt: skip
-
-
-def _names_a_range(table: StoredTable) -> bool:
-    """Whether hashing metadata names a file group. Damaged metadata is a finding of the check of the keys."""
-    try:
-        return any(is_first_range(one.file_id) for one in table.owned.latest_slices) or names_a_range(
-            table.opened.table, table.groups
-        )
-    except HudiError:
-        return False
-
-
 def _columns(table: StoredTable) -> frozenset[str]:
     """The columns of the table; none if they are not known, which others report."""
     try:
@@ -350,6 +309,5 @@ CHECKS = (
     Check("layout.partition-metadata", ("LAY-003",), "cheap", _partition_metafiles),
     Check("layout.other-files", ("RDR-008",), "cheap", _other_files, tables="data"),
     Check("layout.names", ("BF-003", "LF-002"), "cheap", _names),
-    Check("layout.hash-ranges", ("LAY-021",), "cheap", _hash_ranges, tables="data"),
     Check("layout.index-definitions", ("LAY-016", "PROP-014"), "cheap", _definitions),
 )

@@ -1,0 +1,73 @@
+"""The hashing metadata of partitions with consistent hashing: ranges of the hashes of keys, one file group each."""
+
+from collections.abc import Iterator, Sequence
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError, UnsupportedTableFeature
+from hudi_reference.layout.names import split_path
+from hudi_reference.write.placement.consistent_buckets import (
+    ENDING,
+    folder_of_ranges,
+    has_first_ranges,
+    is_first_range,
+    load_nodes,
+    names_a_range,
+)
+
+
+def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LAY-021: with consistent hashing, each partition with file groups has the ranges of their hashes."""
+    living: dict[str, list[str]] = {}
+    for one in table.owned.latest_slices if table.entries.get("hoodie.table.type") == "MERGE_ON_READ" else ():
+        living.setdefault(one.partition, []).append(one.file_id)
+    if not living or not (_names_a_range(table) if table.has_consistent_hashing else has_first_ranges(table.owned)):
+        return
+    described = {split_path(path)[0] for path in table.listing.files if path.endswith(ENDING)}
+    for partition, ids in sorted(living.items()):
+        folder = folder_of_ranges(partition)
+        tally.looked("LAY-021")
+        if folder in described:
+            yield from _unlisted_ranges(table, partition, ids)
+            continue
+        lost = [one for one in ids if not is_first_range(one)]
+        yield Finding(
+            "LAY-021", "wrong-answers" if lost else "cosmetic", folder,
+            "Writers make the first ranges again: an upsert inserts keys again that a later clustering moved." if lost
+            else "Writers make the ranges again; with another number of buckets in the settings they insert keys again.",
+            f"the ranges of {len(ids)} file groups", f"no hashing metadata, and file group {(lost or ids)[0]}",
+            "restore the folder from another copy of the table, or write all rows of the partition again" if lost
+            else "write with the number of buckets with which the partition was first written",
+        )  # fmt: skip
+
+
+def _unlisted_ranges(table: StoredTable, partition: str, ids: Sequence[str]) -> Iterator[Finding]:
+    """The hashing metadata of a partition can be read, and has a range for each of these file groups."""
+    folder = folder_of_ranges(partition)
+    try:
+        prefixes = tuple(node.prefix for node in load_nodes(table.storage, partition, table.timeline) or ())
+    except UnsupportedTableFeature:
+        return  # a clustering is splitting or merging the ranges
+    except HudiError as error:
+        yield finding_of(error, "wrong-answers", "Writers refuse the partition.", rule="LAY-021", path=folder)
+        return
+    lacking = [one for one in sorted(ids) if not one.startswith(prefixes)]
+    if prefixes and lacking:
+        yield Finding(
+            "LAY-021", "wrong-answers", folder, "Writers look for its keys in another file group, and insert them again.",
+            "a range for each file group", f"none for {', '.join(lacking)}",
+            "restore the folder from another copy of the table, or write all rows of the partition again",
+        )  # fmt: skip
+
+
+def _names_a_range(table: StoredTable) -> bool:
+    """Whether hashing metadata names a file group. Damaged metadata is a finding of the check of the keys."""
+    try:
+        return any(is_first_range(one.file_id) for one in table.owned.latest_slices) or names_a_range(
+            table.opened.table, table.groups
+        )
+    except HudiError:
+        return False
+
+
+CHECKS = (Check("layout.hash-ranges", ("LAY-021",), "cheap", _hash_ranges, tables="data"),)
