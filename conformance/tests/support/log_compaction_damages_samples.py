@@ -40,5 +40,6 @@ LOG_COMPACTION_DAMAGES = (
            _list(lambda times: [*times[:-1], times[0]])),
     Damage("the last merged block is not listed", "compacted-logs.blocks", "LCP-002", log_compacted,
            _list(lambda times: [times[-1], *times[1:]])),
-    Damage("no merged block is listed", "compacted-logs.blocks", "LCP-002", log_compacted, _list(lambda times: [""])),
+    Damage("no merged block is listed", "compacted-logs.blocks", "LCP-002", log_compacted, _list(lambda times: [""]),
+           ("TL-005",)),
 )  # fmt: skip

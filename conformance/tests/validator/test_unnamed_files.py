@@ -1,5 +1,7 @@
 """Base files of completed writes that the metadata of their write does not name."""
 
+from typing import Any
+
 import deep_damage_samples as d
 import pytest
 import validated_tables_samples as t
@@ -7,6 +9,7 @@ import validated_tables_samples as t
 from hudi_conformance.validator.all_checks import ALL
 from hudi_reference import cluster
 from hudi_reference.layout.names import split_path
+from hudi_reference.storage import Storage
 
 
 def test_a_result_that_the_metadata_of_a_clustering_lacks_is_lost() -> None:
@@ -30,6 +33,56 @@ def test_the_file_of_a_failed_attempt_of_a_clustering_takes_space_only() -> None
     (path,) = (one for one in t.base_files(storage) if time in one and one.startswith("north/"))
     storage.put(path.replace("-0_", "-0_9", 1), storage.get(path))
     assert {(one.rule, one.severity) for one in t.validated(storage, ALL).findings} == {("BF-007", "lost-space")}
+
+
+def _move(storage: Storage, path: str) -> str:
+    target = path.replace("north/", "south/", 1)
+    t.move(storage, path, target)
+    return target
+
+
+def test_a_file_in_the_folder_of_another_partition_is_to_be_moved_back() -> None:
+    """TL-036 and BF-007: the file that its write names is missing, and one of its name is in another folder."""
+    storage = t.copy_on_write()
+    path = [one for one in t.base_files(storage) if one.startswith("north/")][-1]
+    target = _move(storage, path)
+    found = {(one.rule, one.path): one.remedy for one in t.validated(storage, ALL).findings}
+    assert found.keys() == {("TL-036", path), ("BF-007", target)}
+    assert found["TL-036", path].startswith(f"move {target}, if it is the file, to {path}")
+    assert found["BF-007", target].startswith("move the file")
+
+
+def test_a_copy_of_a_partition_takes_space_only() -> None:
+    """BF-007: rows of another partition in a file that no metadata names are in the files of that partition."""
+    storage = t.copy_on_write()
+    for path in t.paths(storage, "north/"):
+        if not path.startswith("."):
+            storage.put(path.replace("north/", "copy/", 1), storage.get(path))
+    assert {(one.rule, one.severity) for one in t.validated(storage, ALL).findings} == {("BF-007", "lost-space")}
+
+
+def test_captured_changes_that_the_metadata_lacks_are_missing_in_change_queries() -> None:
+    """TYP-012: the metadata of the last write names the files of changes for one of its two file groups alone."""
+    storage = t.changed("COPY_ON_WRITE", **{"hoodie.table.cdc.enabled": "true"})
+    lost: list[str] = []
+
+    def change(record: Any) -> None:
+        stat = t.stats_of(record)[0]
+        lost.extend(stat["cdcStats"])
+        stat["cdcStats"] = None
+
+    t.change_record(storage, t.completed(storage, "commit"), change)
+    assert {(one.rule, one.severity, one.path) for one in t.validated(storage, ALL).findings} == {
+        ("TYP-012", "wrong-answers", path) for path in lost
+    }
+
+
+def test_captured_changes_of_a_failed_attempt_take_space_only() -> None:
+    """LF-007: the metadata of the write names the changes that another attempt captured."""
+    storage = t.changed("COPY_ON_WRITE", **{"hoodie.table.cdc.enabled": "true"})
+    path = t.paths(storage, ".cdc")[-1]
+    storage.put(path.replace("_1-0-0.cdc", "_1-0-9.cdc"), storage.get(path))
+    assert {(one.rule, one.severity) for one in t.validated(storage, ALL).findings} == {("LF-007", "lost-space")}
 
 
 def _copied(path: str) -> str:

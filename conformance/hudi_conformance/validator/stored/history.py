@@ -48,6 +48,12 @@ class StoredHistory:
         """Whether nothing is known to be missing."""
         return not self.errors and not self.cut
 
+    def may_have(self, requested: str, active: Sequence[Instant]) -> bool:
+        """Whether an action may be in a part that cannot be read. Without any action the timeline was lost, and any may be."""
+        if self.errors or not (active or self.instants):
+            return True
+        return not self.is_whole and all(requested < instant.requested for instant in active)
+
     @cached_property
     def commits(self) -> Mapping[Instant, CommitMetadata]:
         """The metadata of the archived writes, as far as it can be decoded."""

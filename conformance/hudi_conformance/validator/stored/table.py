@@ -173,12 +173,6 @@ class StoredTable:
         """The archived actions."""
         return load_history(self.storage, self.properties, self.listing)
 
-    def may_be_archived(self, requested: str) -> bool:
-        """Whether the action with this time may be in a part of the history, or on a timeline, that was lost."""
-        if self.history.errors or not (self.state_files or self.history.instants):
-            return True
-        return not self.history.is_whole and all(requested < instant.requested for instant in self.timeline.instants)
-
     @cached_property
     def contents(self) -> Mapping[Instant, Content]:
         """The content of each state file of the active timeline."""

@@ -97,8 +97,8 @@ def _entry_without_owner(table: StoredTable, path: str, listed: int) -> Iterator
     written = "" if parsed is None else parsed.instant
     if path in table.removals.planned or written in table.removals.pending_targets:
         return  # the entry is removed when the action completes
-    if path in table.listing.files and (table.may_be_archived(written) or path in _falsely_cleaned(table)):
-        return  # the write may have completed
+    if path in table.data_files and _has_other_finding(table, table.data_files[path]):
+        return
     meaning = "Readers ignore the entry, because its write is not completed."
     is_read = table.timeline.completion_of(written) is not None
     if is_read:
@@ -108,10 +108,12 @@ def _entry_without_owner(table: StoredTable, path: str, listed: int) -> Iterator
                   f"{path} with {listed} bytes", REBUILD, key=path)  # fmt: skip
 
 
-def _falsely_cleaned(table: StoredTable) -> frozenset[str]:
-    """The files of the latest state that a clean says to have deleted: another check reports the clean."""
-    latest = (one.path(name) for one in table.owned.latest_slices for name in (one.base_file, *one.log_files) if name)
-    return frozenset(path for path in latest if path in table.removals.cleaned)
+def _has_other_finding(table: StoredTable, file: DataFile) -> bool:
+    """Whether the entry may be right: of a write that was lost, a clean of the latest state, or changes without metadata."""
+    if file.is_change_log or table.history.may_have(file.name.instant, table.timeline.instants):
+        return True
+    latest = (one for one in table.owned.latest_slices if one.group == file.group)
+    return file.path in table.removals.cleaned and any(file.path in one.paths for one in latest)
 
 
 def _partitions(
@@ -143,7 +145,7 @@ def _timelines(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     targets = table.removals.targets.keys() | table.removals.pending_targets
     first, restores = min(known), _restores(table)
     for instant in inside.timeline.completed:
-        if not _is_of_data(instant.requested) or table.may_be_archived(instant.requested):
+        if not _is_of_data(instant.requested) or table.history.may_have(instant.requested, table.timeline.instants):
             continue
         if any(begin <= instant.requested <= end for begin, end in restores):
             continue  # the update for a restore has a time of its own (Apache Hudi 1.0.2)

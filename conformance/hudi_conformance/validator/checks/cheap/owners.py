@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from hudi_conformance.validator.checks.cheap.presence import misplaced
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.pending import EXPIRED, heartbeat_of
@@ -75,9 +76,11 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
             why = f"the metadata of write {file.name.instant} does not name it: it is of a failed attempt"
             if file.group in updated and (file.group, file.name.instant) not in written and not table.properties.is_legacy:
                 yield _unnamed(table, file)
+            elif file.is_change_log and not _captured(table, file):
+                yield _unnamed_changes(table, file)
             else:
                 yield _orphan(table, _Orphan(file, rule, why, path in read))
-        elif not table.may_be_archived(file.name.instant):
+        elif not table.history.may_have(file.name.instant, table.timeline.instants):
             why = f"neither timeline nor history has a completed write {file.name.instant}"
             yield _orphan(table, _Orphan(file, "ARC-004" if path in read else "RDR-008", why, path in read))
 
@@ -123,6 +126,22 @@ def _unnamed(table: StoredTable, file: DataFile) -> Finding:
     )  # fmt: skip
 
 
+def _captured(table: StoredTable, file: DataFile) -> bool:
+    """Whether the metadata of the write names other change capture of the file group, or the table captures no changes."""
+    commits = (commit for instant, commit in table.owned.commits.items() if instant.requested == file.name.instant)
+    stats = (stat for commit in commits for stat in commit.stats if (stat.partition, stat.file_id) == file.group)
+    return any(stat.changes for stat in stats) or not table.properties.is_set("hoodie.table.cdc.enabled")
+
+
+def _unnamed_changes(table: StoredTable, file: DataFile) -> Finding:
+    """TYP-012: a write that captured changes names the files of them."""
+    return Finding(
+        "TYP-012", "wrong-answers", file.path, "Change queries fail, or lack the changes of the write to this file group.",
+        f"this file, or that of another attempt, in cdcStats of the write {file.name.instant}", "no file of captured changes",
+        "restore the completed file of the write from another copy of the table", key=file.name.file_id,
+    )  # fmt: skip
+
+
 #: What is said of a pending write whose writer has removed the markers.
 _NO_MARKERS = "it has no markers, as after completion: its completed file may have been lost"
 
@@ -144,6 +163,8 @@ def _orphan(table: StoredTable, orphan: _Orphan) -> Finding:
     file = orphan.file
     age = (table.now - file.modified) // 1000
     remedy = "delete the file"
+    if file.path in misplaced(table):
+        remedy = "move the file into the folder that its write names, if it is the missing one; otherwise delete it"
     if orphan.rule == "RDR-008":
         remedy = "delete the file, unless another finding shows that its action was lost"
     if orphan.rule == "ARC-004":
@@ -229,7 +250,7 @@ def _temporary_files(table: StoredTable, part: object, tally: Tally) -> Iterator
 CHECKS = (
     Check(
         "owners.data-files",
-        ("RDR-008", "ARC-004", "BF-007", "CLN-001", "LF-007", "TL-007", "TL-013", "TL-030"),
+        ("RDR-008", "ARC-004", "BF-007", "CLN-001", "LF-007", "TL-007", "TL-013", "TL-030", "TYP-012"),
         "cheap",
         _owners,
     ),

@@ -88,8 +88,22 @@ def _missing(table: StoredTable, instant: Instant, path: str, needed: Mapping[st
         rule, found = "CLN-001", f"no file; the clean {by_clean.file_name} deleted it"
     else:
         rule, found = "TL-036", "no file"
-    return Finding(rule, severity, path, meaning, f"the file, as {table.path_of(instant)} names it", found, RESTORE,
+    elsewhere = [one for one in sorted(misplaced(table)) if split_path(one)[1] == split_path(path)[1]]
+    remedy = f"move {elsewhere[0]}, if it is the file, to {path}; otherwise {RESTORE}" if elsewhere else RESTORE
+    return Finding(rule, severity, path, meaning, f"the file, as {table.path_of(instant)} names it", found, remedy,
                    key=split_path(path)[1])  # fmt: skip
+
+
+def misplaced(table: StoredTable) -> frozenset[str]:
+    """The paths of unnamed files with the name of a file that is missing in the folder that a completed write names."""
+    found: frozenset[str] = table.once("misplaced files", lambda: _misplaced(table))
+    return found
+
+
+def _misplaced(table: StoredTable) -> frozenset[str]:
+    missing = {split_path(path)[1] for path in table.named_files if path not in table.listing.files}
+    unnamed = (path for path in table.data_files if path not in table.named_files) if missing else ()
+    return frozenset(path for path in unnamed if split_path(path)[1] in missing)
 
 
 def _sizes(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, keys_of_rows
+from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, PATH, keys_of_rows
 from hudi_conformance.validator.checks.deep.files.log_files import DATA_BLOCKS
 from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
@@ -39,7 +39,7 @@ def examine_unnamed(table: StoredTable, path: str, tally: Tally) -> Iterator[Fin
     """TL-007: each row of the write in the file is in a file that the metadata of the write names."""
     file = table.data_files[path]
     try:
-        mine, others = _written(table, path, file.name.instant), _of_the_write(table, file)
+        mine, others = _written(table, path, file.name.instant, file.partition), _of_the_write(table, file)
     except HudiError:
         return  # a file of a failed attempt may be damaged
     if others is None:
@@ -56,9 +56,14 @@ def examine_unnamed(table: StoredTable, path: str, tally: Tally) -> Iterator[Fin
         )  # fmt: skip
 
 
-def _written(table: StoredTable, path: str, requested: str) -> pa.Array:
-    """The keys of the rows in a base file that the write of that time stored: all of a clustering, which copies rows."""
+def _written(table: StoredTable, path: str, requested: str, partition: str) -> pa.Array:
+    """The keys of the rows in a base file that the write of that time stored: all of a clustering, which copies rows.
+
+    Rows of another partition are left out: the file is a copy of one in another folder, or was moved.
+    """
     rows = read_base_file(table.storage, path)
+    if PATH in rows.column_names:
+        rows = rows.filter(pc.equal(rows.column(PATH).cast(pa.string()), partition))
     if COMMIT_TIME in rows.column_names and table.opened.operations.get(requested) != "CLUSTER":
         rows = rows.filter(pc.equal(rows.column(COMMIT_TIME).cast(pa.string()), requested))
     return keys_of_rows(table.opened, rows).drop_null()
@@ -79,7 +84,7 @@ def _of_the_write(table: StoredTable, file: DataFile) -> set[str] | None:
         if path not in table.data_files:
             return None
         is_base = isinstance(table.data_files[path].name, BaseFileName)
-        found.update(_written(table, path, file.name.instant).to_pylist() if is_base else _logged(table, path))
+        found.update(_written(table, path, file.name.instant, file.partition).to_pylist() if is_base else _logged(table, path))
     return found
 
 
