@@ -42,7 +42,7 @@ from hudi_conformance.validator.all_checks import ALL, CHEAP  # noqa: E402
 from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E402
 from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
 from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
-from hudi_conformance.validator.checks import written_schemas  # noqa: E402
+from hudi_conformance.validator.checks import hash_ranges, written_schemas  # noqa: E402
 from hudi_conformance.validator.checks.deep import files as file_checks  # noqa: E402
 from hudi_conformance.validator.checks.finding import Check, Finding  # noqa: E402
 from hudi_conformance.validator.stored.table import StoredTable  # noqa: E402
@@ -76,8 +76,8 @@ class Example:
 TESTED = (
     "bounds_of_columns", "clustered_buckets", "consistent_hashing", "damaged_metadata_tables", "deep_contradictions",
     "deep_damage", "filled_columns", "folded_findings", "key_forms", "keys_of_bytes", "parts_of_checks", "renamed_columns",
-    "repeated_keys", "seen_writes", "sound_tables", "states_without_findings", "unnamed_files", "upgraded_tables",
-    "written_schemas",
+    "repeated_keys", "seen_writes", "sound_tables", "states_without_findings", "unknown_writes", "unnamed_files",
+    "upgraded_tables", "written_schemas",
 )  # fmt: skip
 _COLLECT = ("--collect-only", "--assert=plain", "-qq", "-m", "not spark and not long")
 _LEFT_OUT = (
@@ -307,6 +307,7 @@ def modules() -> Iterator[ModuleType]:
             if path.stem != "__init__":
                 __import__(f"{package.__name__}.{path.stem}")
                 yield sys.modules[f"{package.__name__}.{path.stem}"]
+    yield hash_ranges
     yield written_schemas
 
 
