@@ -41,8 +41,8 @@ from damages_samples import Damage  # noqa: E402
 from hudi_conformance.validator.all_checks import ALL, CHEAP  # noqa: E402
 from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E402
 from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
-from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
 from hudi_conformance.validator.checks import hash_ranges, written_schemas  # noqa: E402
+from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
 from hudi_conformance.validator.checks.deep import files as file_checks  # noqa: E402
 from hudi_conformance.validator.checks.finding import Check, Finding  # noqa: E402
 from hudi_conformance.validator.stored.table import StoredTable  # noqa: E402
