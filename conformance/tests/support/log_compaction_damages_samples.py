@@ -20,7 +20,7 @@ def log_compacted() -> Storage:
     return table.storage  # type: ignore[no-any-return]
 
 
-def _list(change: Callable[[Sequence[str]], Sequence[str]]) -> Callable[[Storage], None]:
+def list_times(change: Callable[[Sequence[str]], Sequence[str]]) -> Callable[[Storage], None]:
     """Change the list in one of the blocks."""
 
     def edit(storage: Storage) -> None:
@@ -37,9 +37,9 @@ def _list(change: Callable[[Sequence[str]], Sequence[str]]) -> Callable[[Storage
 
 LOG_COMPACTION_DAMAGES = (
     Damage("the first merged block is not listed", "compacted-logs.blocks", "LCP-002", log_compacted,
-           _list(lambda times: [*times[:-1], times[0]])),
+           list_times(lambda times: [*times[:-1], times[0]]), severity="cosmetic"),
     Damage("the last merged block is not listed", "compacted-logs.blocks", "LCP-002", log_compacted,
-           _list(lambda times: [times[-1], *times[1:]])),
-    Damage("no merged block is listed", "compacted-logs.blocks", "LCP-002", log_compacted, _list(lambda times: [""]),
+           list_times(lambda times: [times[-1], *times[1:]]), severity="cosmetic"),
+    Damage("no merged block is listed", "compacted-logs.blocks", "LCP-002", log_compacted, list_times(lambda times: [""]),
            ("TL-005",)),
 )  # fmt: skip

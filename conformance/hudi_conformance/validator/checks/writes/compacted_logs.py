@@ -85,7 +85,10 @@ def _expected(table: StoredTable, operation: Mapping[str, Any]) -> Mapping[str, 
 
 
 def _blocks(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """LCP-002: the blocks of a log compaction list the instants of the blocks in the files of its plan."""
+    """LCP-002: the blocks of a log compaction list the instants of the blocks in the files of its plan.
+
+    The others are applied again. A block without any list is applied after later ones, too.
+    """
     for entry in entries_of(table):
         operation = operation_of(entry)
         if operation is None or entry.commit.operation != "LOG_COMPACT" or not table.scope.wants(entry.partition):
@@ -98,8 +101,11 @@ def _blocks(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         unlisted = {one for own, _ in merged for one in own if table.opened.has_completed(one)} - written[1]
         unlisted -= {one for _, listed in merged for one in listed}
         if unlisted:
+            is_applied = not written[1] or table.properties.merge_mode == "CUSTOM"
             yield Finding(
-                "LCP-002", "wrong-answers", entry.path, "Readers apply the merged blocks a second time, after the later ones.",
+                "LCP-002", "wrong-answers" if is_applied else "cosmetic", entry.path,
+                "Readers apply the merged blocks a second time." if is_applied
+                else "Readers apply a merged block a second time, which changes no row in the merge mode of the table.",
                 f"also {', '.join(sorted(unlisted))} among the merged instants, by the plan",
                 ", ".join(sorted(written[1])) or "none", RESTORE,
             )  # fmt: skip
