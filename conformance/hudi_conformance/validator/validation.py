@@ -17,6 +17,7 @@ from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.storage.system_faults import memory_used_up
 
+_STOPPED = "The reader refuses the table here, so that this part could not be examined further."
 #: Called before each part of a check: its name, the number of parts that are done, and of all its parts.
 Progress = Callable[[str, int, int], None]
 
@@ -94,16 +95,23 @@ def _with_upgrade(finding: Finding) -> Finding:
 def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings without those of readers that another check reports with more: which action names a lost file, which index.
 
-    That of an action has a key, and that of an index the path of the index.
+    That of an action has a key, and that of an index the path of the index. Where a reader stopped is left out if the fault
+    is known.
     """
     named = {one.path for one in findings if one.rule == "TL-036" and one.key}
+    faults = {_fault(one) for one in findings if one.meaning != _STOPPED}
     known = {(one.rule, one.expected, one.found) for one in findings if one.path != METADATA_FOLDER}
     return tuple(
         one
         for one in findings
         if not (one.rule == "TL-036" and not one.key and one.path in named)
         and not (one.path == METADATA_FOLDER and (one.rule, one.expected, one.found) in known)
+        and not (one.meaning == _STOPPED and _fault(one) in faults)
     )
+
+
+def _fault(finding: Finding) -> tuple[str, ...]:
+    return finding.rule, finding.path, finding.expected, finding.found
 
 
 def _is_known(table: StoredTable, finding: Finding) -> bool:
@@ -153,8 +161,7 @@ def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> It
         yield _disappeared(path) if was_listed else missing_file(table, path)
     except (HudiError, MemoryError) as error:
         refused = error if isinstance(error, HudiError) else memory_used_up(str(part or table.uri))
-        meaning = "The reader refuses the table here, so that this part could not be examined further."
-        found = finding_of(refused, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
+        found = finding_of(refused, "wrong-answers", _STOPPED, rule=check.rules[0], path=str(part or table.uri))
         yield in_metadata_table(table, found)
 
 

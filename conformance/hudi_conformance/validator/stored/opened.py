@@ -91,6 +91,14 @@ class Opened:
         properties = TableProperties({**kept, "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"})
         return self.view.reader(replace(table, properties=properties))
 
+    @property
+    def merge_mode(self) -> str | None:
+        """The merge mode; None if the properties do not tell it, which the check of the properties reports."""
+        try:
+            return self.properties.merge_mode
+        except HudiError:
+            return None
+
     @cached_property
     def can_merge(self) -> bool:
         """Whether the reference knows how records of the table are merged: not by foreign code, or by unknown settings."""

@@ -243,7 +243,7 @@ def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
                         "LF-004", "cosmetic", stat.path, "Readers order the log files of a slice by these names.",
                         f"the instant {instant.requested} of the write", name.instant, _RENAMED,
                     )  # fmt: skip
-    if table.properties.merge_mode == "COMMIT_TIME_ORDERING":
+    if table.opened.merge_mode == "COMMIT_TIME_ORDERING":
         yield from _merged_in_another_order(writers.values())
 
 

@@ -21,6 +21,7 @@ from hudi_reference.layout.stored_merging import REPLACED_PAYLOADS, StoredMergin
 from hudi_reference.schema.avro import parse_schema
 
 INITIAL = "hoodie.table.initial.version"
+MODE = "hoodie.record.merge.mode"
 STRATEGY = "hoodie.record.merge.strategy.id"
 #: The names of table versions from 0 on, which the version of the creation may have.
 _VERSION_NAMES = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
@@ -224,7 +225,8 @@ def _merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
     tally.looked("MRG-016", "MRG-021", "MRG-014")
     meaning = "Engines merge the versions of a record in different ways, or refuse the table."
     try:
-        _ = table.properties.merging
+        if MODE not in table.entries or is_allowed(MODE, table.entries[MODE]):  # otherwise `_values` reports the value
+            _ = table.properties.merging
     except HudiError as error:
         yield finding_of(error, "wrong-answers", meaning, rule="MRG-021", path=PROPERTIES_PATH,
                          remedy="set hoodie.record.merge.mode to the mode with which the table was created")  # fmt: skip
@@ -236,7 +238,7 @@ def _merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 def _made_merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """PROP-025 and MRG-021: from version 9 on the mode alone counts. A class or strategy id beside it shows how it was made."""
-    version, mode = table.version, table.entries.get("hoodie.record.merge.mode")
+    version, mode = table.version, table.entries.get(MODE)
     if version is None or version < MODE_ONLY or version not in LAYOUTS:
         return
     legacy = table.entries.get("hoodie.table.legacy.payload.class")

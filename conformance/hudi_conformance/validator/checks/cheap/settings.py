@@ -125,10 +125,7 @@ def _severity(table: StoredTable, key: str) -> Severity:
     """An ordering field that is no column harms where versions are compared; older releases stored one by default."""
     if key not in ORDERING:
         return "wrong-answers"
-    try:
-        compares = table.properties.merge_mode != "COMMIT_TIME_ORDERING"
-    except HudiError:
-        compares = True
+    compares = table.opened.merge_mode != "COMMIT_TIME_ORDERING"
     return "wrong-answers" if compares and table.entries.get("hoodie.table.type") == "MERGE_ON_READ" else "cosmetic"
 
 

@@ -101,7 +101,7 @@ def _blocks(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         unlisted = {one for own, _ in merged for one in own if table.opened.has_completed(one)} - written[1]
         unlisted -= {one for _, listed in merged for one in listed}
         if unlisted:
-            is_applied = not written[1] or table.properties.merge_mode == "CUSTOM"
+            is_applied = not written[1] or table.opened.merge_mode == "CUSTOM"
             yield Finding(
                 "LCP-002", "wrong-answers" if is_applied else "cosmetic", entry.path,
                 "Readers apply the merged blocks a second time." if is_applied

@@ -1,0 +1,22 @@
+"""One fault is one finding, however many checks meet it."""
+
+import validated_tables_samples as t
+
+from hudi_conformance.validator.all_checks import ALL
+from hudi_reference.layout.properties import PROPERTIES_PATH
+
+
+def test_an_unknown_merge_mode_is_one_finding() -> None:
+    """MRG-016: no check says that the mode is missing, or that a reader stopped there."""
+    storage = t.merge_on_read()
+    t.change_properties(storage, {"hoodie.record.merge.mode": "LATEST"})
+    (found,) = t.validated(storage, ALL).findings
+    assert (found.rule, found.path, found.found) == ("MRG-016", PROPERTIES_PATH, "'LATEST'")
+
+
+def test_where_a_reader_stops_is_left_out_if_the_fault_is_known() -> None:
+    """MRG-021: mode and payload class contradict each other, so that no check can merge log files."""
+    storage = t.merge_on_read()
+    t.change_properties(storage, {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.EventTimeAvroPayload"})
+    (found,) = t.validated(storage, ALL).findings
+    assert (found.rule, found.path) == ("MRG-021", PROPERTIES_PATH)
