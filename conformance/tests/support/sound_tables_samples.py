@@ -6,8 +6,9 @@ from unittest.mock import patch
 import deep_damage_samples as d
 import validated_tables_samples as t
 from consistent_hashing_samples import RANGES, written
+from log_compaction_damages_samples import log_compacted
 
-from hudi_reference import cluster, compact, open_table, rollback, savepoint
+from hudi_reference import clean, cluster, compact, open_table, rollback, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.services.compaction.compaction import schedule_compaction
@@ -159,7 +160,37 @@ def _with_other_files() -> Storage:
     return storage
 
 
+def _written_before_a_compaction_completed() -> Storage:
+    """A write to the slice of a planned compaction completes before the compaction does."""
+    storage = t.with_plan("compaction")
+    t.reopened(storage).upsert(t.rows(1, 2, fare=8))
+    assert compact(t.reopened(storage))
+    return storage
+
+
+def _log_compacted_without_inputs() -> Storage:
+    """A clean deleted the log files that a log compaction merged, while its metadata is on the timeline."""
+    storage = log_compacted()
+    table = t.reopened(storage)
+    for fare in (7, 8):
+        assert compact(table, _DUE)
+        table.upsert(t.rows(1, 2, 3, 4, fare=fare))
+    assert clean(table, t.CLEANING)
+    assert not [path for path in t.log_files(storage) if "_20260921141321" in path]
+    return storage
+
+
+def _deletion_of_no_partition() -> Storage:
+    """A deletion of a partition that is not there, in a table with a metadata table: nothing is replaced."""
+    storage = t.with_metadata_table()
+    t.reopened(storage).delete_partitions(["nowhere"])
+    return storage
+
+
 SOUND_TABLES = {
+    "a write before a compaction completed": _written_before_a_compaction_completed,
+    "a log compaction without its inputs": _log_compacted_without_inputs,
+    "a deletion of no partition": _deletion_of_no_partition,
     "files of other programs": _with_other_files,
     "captured changes": lambda: _capturing("COPY_ON_WRITE"),
     "captured changes in log files": lambda: _capturing("MERGE_ON_READ"),

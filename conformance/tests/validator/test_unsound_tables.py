@@ -22,6 +22,7 @@ from timeline_damages_samples import TIMELINE_DAMAGES
 from trace_damages_samples import TRACE_DAMAGES
 from validated_tables_samples import archived, clustered, rules_of, stored, validated
 from values_damages_samples import VALUES_DAMAGES
+from written_damages_samples import WRITTEN_DAMAGES
 
 from hudi_conformance.validator.all_checks import CHEAP
 from hudi_conformance.validator.checks.finding import Check
@@ -30,7 +31,7 @@ from hudi_reference.layout.properties import PROPERTIES_PATH
 DAMAGES = (
     *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
     *REPEATED_DAMAGES, *SCHEMA_HISTORY_DAMAGES, *VALUES_DAMAGES, *TRACE_DAMAGES, *REMOVAL_DAMAGES,
-    *BLOCK_DAMAGES, *LOG_COMPACTION_DAMAGES, *HISTORY_DAMAGES, *INSTANT_DAMAGES, *PROPERTY_DAMAGES,
+    *WRITTEN_DAMAGES, *BLOCK_DAMAGES, *LOG_COMPACTION_DAMAGES, *HISTORY_DAMAGES, *INSTANT_DAMAGES, *PROPERTY_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
 #: Checks of what only a local folder has; `test_local_folders` and `test_unlisted_folders` have their damages.
