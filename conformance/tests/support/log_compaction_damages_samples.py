@@ -37,9 +37,9 @@ def list_times(change: Callable[[Sequence[str]], Sequence[str]]) -> Callable[[St
 
 LOG_COMPACTION_DAMAGES = (
     Damage("the first merged block is not listed", "compacted-logs.blocks", "LCP-002", log_compacted,
-           list_times(lambda times: [*times[:-1], times[0]]), severity="cosmetic"),
+           list_times(lambda times: [*times[:-1], times[0]]), severity="cosmetic", says="changes no row"),
     Damage("the last merged block is not listed", "compacted-logs.blocks", "LCP-002", log_compacted,
-           list_times(lambda times: [times[-1], *times[1:]]), severity="cosmetic"),
+           list_times(lambda times: [times[-1], *times[1:]]), severity="cosmetic", says="changes no row"),
     Damage("no merged block is listed", "compacted-logs.blocks", "LCP-002", log_compacted, list_times(lambda times: [""]),
-           ("TL-005",)),
+           ("TL-005",), says="Readers apply the merged blocks a second time."),
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """What is not concluded if the actions of a table, or a part of its history, were lost: whether a file has an owner."""
 
+import json
+
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import CHEAP
@@ -41,6 +43,14 @@ def test_a_lost_manifest_says_nothing_about_files() -> None:
     path, _ = t.manifest_of(storage)
     storage.delete(path)
     assert found_in(storage) == {("LSM-009", "wrong-answers")}
+
+
+def test_a_manifest_without_a_file_is_the_only_finding() -> None:
+    """LSM-010: the actions of the file that it lacks are known, although readers do not find them."""
+    storage = archived()
+    path, content = t.manifest_of(storage)
+    storage.put(path, json.dumps({**content, "files": []}).encode())
+    assert found_in(storage) == {("LSM-010", "wrong-answers")}
 
 
 def test_an_entry_of_a_file_that_a_clean_wrongly_names_is_right() -> None:

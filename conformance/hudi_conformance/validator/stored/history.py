@@ -10,13 +10,14 @@ from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, MalformedHistory
 from hudi_reference.files.log.block import CorruptBlock
 from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.names import split_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.archived_log import archived_log_files, read_archived_log
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of
 from hudi_reference.timeline.history.archived import metadata_of
 from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, ArchivedAction, History, read_level_file
-from hudi_reference.timeline.history.manifest import LevelFile, Manifest, load_manifest
+from hudi_reference.timeline.history.manifest import LevelFile, Manifest, load_manifest, parse_level_file_name
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
 
@@ -42,6 +43,8 @@ class StoredHistory:
     metadata: Mapping[Instant, Mapping[str, Any]] = field(default_factory=dict)
     #: Archives of version 6 that end within a block, or have none: the offset, and what is wrong.
     cut: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    #: The requested times of the actions in level files that the manifest does not list, and in no other one.
+    unlisted: frozenset[str] = frozenset()
 
     @property
     def is_whole(self) -> bool:
@@ -50,7 +53,7 @@ class StoredHistory:
 
     def may_have(self, requested: str, active: Sequence[Instant]) -> bool:
         """Whether an action may be in a part that cannot be read. Without any action the timeline was lost, and any may be."""
-        if self.errors or not (active or self.instants):
+        if self.errors or requested in self.unlisted or not (active or self.instants):
             return True
         return not self.is_whole and all(requested < instant.requested for instant in active)
 
@@ -91,7 +94,20 @@ def load_history(storage: Storage, properties: TableProperties, listing: Listing
             errors.append(_missing(folder, file))
     instants = {action.instant.identity: action.instant for found in actions.values() for action in found}
     found = tuple(instants[one] for one in sorted(instants))
-    return StoredHistory(folder, manifest, actions, found, tuple(errors), _metadata(folder, actions))
+    unlisted = frozenset(_unlisted(storage, folder, listing, manifest)) - {one.requested for one in found}
+    return StoredHistory(folder, manifest, actions, found, tuple(errors), _metadata(folder, actions), unlisted=unlisted)
+
+
+def _unlisted(storage: Storage, folder: str, listing: Listing, manifest: Manifest) -> Iterator[str]:
+    """The requested times in the level files that the manifest does not list."""
+    listed = {file.name for file in manifest.files}
+    for path, info in listing.files.items():
+        parent, name = split_path(path)
+        parts = parse_level_file_name(name) if parent == folder and name not in listed else None
+        if parts is not None:
+            with suppress(HudiError, FileNotFoundError):
+                actions = read_level_file(storage, folder, LevelFile(name, info.size, *parts), ())
+                yield from (one.instant.requested for one in actions)
 
 
 def _metadata(folder: str, actions: Mapping[LevelFile, Sequence[ArchivedAction]]) -> dict[Instant, Mapping[str, Any]]:

@@ -68,5 +68,5 @@ def unexpected_values(entry: Entry) -> Iterator[Finding]:
             for field in statement.fields:
                 value = values.get(field)
                 if value not in allowed:
-                    expected = " or ".join(str(one) for one in allowed if one not in NOTHING)
+                    expected = " or ".join(dict.fromkeys(str(one) for one in allowed if one not in NOTHING))
                     yield entry.finding(f"{field}={expected or 'nothing'}", value)

@@ -129,6 +129,8 @@ def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[F
             tally.looked("OCC-008")
             if not parent.isdigit() or not int(parent) or parent == instant.requested or not (is_active or parent > first):
                 continue
+            if parent in table.history.unlisted:
+                continue
             yield Finding(
                 "OCC-008", "wrong-answers", table.place_of(instant),
                 "The write merged with rows that the table no longer has, or the action that stored them was lost.",
@@ -148,7 +150,7 @@ def _seen_completed(table: StoredTable, part: object, tally: Tally) -> Iterator[
     reported: set[str] = set()
     for instant, seen in _witnesses(table):
         tally.looked("TL-052", "ARC-002")
-        for requested in sorted(set(seen) - completed - gone - reported):
+        for requested in sorted(set(seen) - completed - gone - reported - table.history.unlisted):
             reported.add(requested)
             rule, found = (
                 ("TL-052", f"{requested} is pending") if requested in pending else ("ARC-002", f"no action {requested}")
