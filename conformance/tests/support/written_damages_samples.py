@@ -116,7 +116,7 @@ WRITTEN_DAMAGES = (
            says="the size of the file in fileSizeInBytes"),
     Damage("another earlier write of a log file", _ENTRIES, "TL-005", t.merge_on_read,
            _in_last("deltacommit", lambda stat: stat.update(prevCommit="20200101000000000")), severity="cosmetic",
-           says="prevCommit=2026"),
+           also=("OCC-008",), says="prevCommit=2026"),
     Damage("another size of captured changes", _ENTRIES, "TL-005", _capturing, _in_last("commit", _count_more_bytes),
            severity="cosmetic", says=" bytes of ."),
     Damage("completed after the savepoint of it", _READ, "TT-004", t.cleaned, _complete_late("commit", 0),
