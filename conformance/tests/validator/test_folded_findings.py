@@ -51,6 +51,7 @@ FOLDED: dict[str, tuple[Callable[[], Storage], Callable[[pa.Table], pa.Table], s
     "a value that a write changed": (d.copy_on_write, _each("fare", 77, "k04"), "META-004", "wrong-answers", "77"),
     "values that a write changed": (d.copy_on_write, _each("fare", 77, "k04", "k06"), "META-004", "wrong-answers", "77, and 1 more rows"),
     "values that a write lost": (d.copy_on_write, _each("fare", None, "k04", "k06"), "META-004", "data-lost", "None, and 1 more rows"),
+    "a column that a write lost": (d.copy_on_write, lambda rows: rows.drop_columns(["fare"]), "META-004", "data-lost", "no such column"),
     "a row that a clustering lost": (d.clustered, _without("k04"), "TL-011", "data-lost", "7 rows; none of 'k04'"),
     "rows that a clustering lost": (d.clustered, _without("k06", "k04"), "TL-011", "data-lost", "6 rows; none of 'k04' and 1 more rows"),
     "a row that a clustering added": (d.clustered, _added("k90"), "TL-011", "wrong-answers", "9 rows; also one of 'k90'"),

@@ -36,6 +36,15 @@ def test_a_lost_timeline_is_the_only_finding() -> None:
     assert found_in(storage) == {("LAY-017", "data-lost")}
 
 
+def test_a_lost_active_timeline_beside_a_history_is_the_only_finding() -> None:
+    """LAY-017: the files of the archived writes are known, and those of the lost ones are not said to be left over."""
+    storage = archived()
+    for path in t.paths(storage, f"{t.TIMELINE}/"):
+        if path.startswith(t.TIMELINE) and not path.startswith(f"{t.TIMELINE}/history"):
+            storage.delete(path)
+    assert found_in(storage) == {("LAY-017", "data-lost")}
+
+
 def test_a_lost_manifest_says_nothing_about_files() -> None:
     """LSM-009: the writes of a history that cannot be read are not known, so that their files may have owners."""
     storage = archived()

@@ -52,8 +52,8 @@ class StoredHistory:
         return not self.errors and not self.cut
 
     def may_have(self, requested: str, active: Sequence[Instant]) -> bool:
-        """Whether an action may be in a part that cannot be read. Without any action the timeline was lost, and any may be."""
-        if self.errors or requested in self.unlisted or not (active or self.instants):
+        """Whether an action may be in a part that cannot be read. Without an active action the timeline was lost."""
+        if self.errors or requested in self.unlisted or not active:
             return True
         return not self.is_whole and all(requested < instant.requested for instant in active)
 

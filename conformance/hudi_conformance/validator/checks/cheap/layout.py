@@ -64,15 +64,23 @@ def _timeline_folder(table: StoredTable, part: object, tally: Tally) -> Iterator
     if folder in table.listing.files:
         yield Finding("LAY-017", "data-lost", folder, "No action is visible: readers see an empty table or refuse it.",
                       "a folder", "a file", "restore the folder from another copy of the table")  # fmt: skip
-    elif table.data_files and not table.state_files and not table.history.instants and not table.history.errors:
+    elif lost := _files_of_lost_actions(table):
         yield Finding("LAY-017", "data-lost", folder, "No action is visible: readers see an empty table.",
-                      "the actions that stored the data files", f"no action, and {len(table.data_files)} data files",
+                      "the actions that stored the data files", f"no action, and {lost} data files",
                       "restore the folder from another copy, or hoodie.timeline.path in hoodie.properties")  # fmt: skip
     for path in sorted(table.listing.folders):
         parent, name = split_path(path)
         if parent == folder and _is_instant(name):
             yield Finding("TL-046", "wrong-answers", path, "The action in this place is invisible or refused.", "a file",
                           "a folder", "restore the file or remove the folder; the action may have completed")  # fmt: skip
+
+
+def _files_of_lost_actions(table: StoredTable) -> int:
+    """The number of data files of actions that were on a timeline which has none any more."""
+    if table.state_files or table.history.errors:
+        return 0
+    archived = {instant.requested for instant in table.history.instants}
+    return sum(file.name.instant not in archived for file in table.data_files.values())
 
 
 def _is_instant(name: str) -> bool:

@@ -26,7 +26,9 @@ def _needed(table: StoredTable) -> dict[str, str]:
 
 
 def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """Each file that a completed write names is there, unless a clean deleted it."""
+    """Each file that a completed write names is there, unless a clean deleted it. After a lost timeline no clean is known."""
+    if not table.timeline.instants:
+        return
     needed, removals = _needed(table), table.removals
     reported = set[tuple[str, str]]()  # at version 6 several writes append to one file
     for instant, commit in table.owned.commits.items():

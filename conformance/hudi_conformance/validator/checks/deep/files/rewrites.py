@@ -13,7 +13,7 @@ from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME,
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.records.changes import KEY
-from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.avro import META_COLUMNS, field_names, parse_schema
 
 _SEQUENCE = "_hoodie_commit_seqno"
 _IDENTITY = (KEY, COMMIT_TIME, _SEQUENCE)
@@ -45,6 +45,23 @@ def copied_rows_are_unchanged(opened: Opened, older: BaseFile, newer: BaseFile, 
                 f"{new[first].as_py()!r}"[:200] + (f", and {len(wrong) - 1} more rows" if len(wrong) > 1 else ""),
                 newer.keys[row].as_py(),
             )  # fmt: skip
+
+    yield from _lost_columns(opened, older, newer, before)
+
+
+def _lost_columns(opened: Opened, older: BaseFile, newer: BaseFile, copied: pa.Array) -> Iterator[Finding]:
+    """META-004: columns of the schema of the write with values of copied rows, which the newer file does not have."""
+    write = opened.writers.get(newer.path)
+    text = write[1].schema if write is not None and opened.by_id is None else None
+    kept = field_names(parse_schema(text, newer.path)) if text else ()
+    for name in kept:
+        if name in older.rows.column_names and name not in newer.rows.column_names and name not in META_COLUMNS:
+            values = older.rows.column(name).take(copied)
+            if values.null_count < len(values):
+                yield newer.finding(
+                    "META-004", "data-lost", "Queries return nulls, although no write removed the column.",
+                    f"the column {name}, which {older.name} and the schema of the write have", "no such column",
+                )  # fmt: skip
 
 
 def _pairs(older: pa.Table, newer: pa.Table) -> tuple[pa.Array, pa.Array] | None:
