@@ -1,8 +1,11 @@
 """One fault is one finding, however many checks meet it."""
 
+import clause_places_samples as c
+import deep_damage_samples as d
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import ALL
+from hudi_conformance.validator.validation import validate
 from hudi_reference.layout.properties import PROPERTIES_PATH
 
 
@@ -20,3 +23,13 @@ def test_where_a_reader_stops_is_left_out_if_the_fault_is_known() -> None:
     t.change_properties(storage, {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.EventTimeAvroPayload"})
     (found,) = t.validated(storage, ALL).findings
     assert (found.rule, found.path) == ("MRG-021", PROPERTIES_PATH)
+
+
+def test_lost_definitions_say_nothing_about_the_entries_of_an_index() -> None:
+    """LAY-016: the version of a secondary index, which chooses the file groups of its keys, is in its definition."""
+    storage = d.indexed_of_version_9()
+    (path,) = t.paths(storage, ".index_defs/")
+    storage.delete(path)
+    found = validate(c.stored(storage), ALL).findings
+    assert "LAY-016" in {one.rule for one in found}
+    assert "IDX-024" not in {one.rule for one in found}

@@ -93,9 +93,10 @@ def parts_of(table: StoredTable) -> Sequence[IndexPart | None]:
 
 
 def _parts(opened: Opened, snapshot: IndexSnapshot) -> Iterator[IndexPart]:
+    """The parts of each index. Without its definition nothing is known of the keys of a secondary index."""
     for index in snapshot.usable:
-        if index == BuiltIn.RECORD_INDEX or index.startswith(Kind.SECONDARY):
-            definition = opened.definitions.get(index)
+        definition = opened.definitions.get(index)
+        if index == BuiltIn.RECORD_INDEX or (definition is not None and index.startswith(Kind.SECONDARY)):
             by_value = index != BuiltIn.RECORD_INDEX and definition is not None and definition.version == V2
             sizes = {one.file_id: _size(snapshot, one) for one in snapshot.slices(index)}
             groups = IndexGroups.from_ids(sizes)
