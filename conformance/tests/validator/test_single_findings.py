@@ -33,3 +33,13 @@ def test_lost_definitions_say_nothing_about_the_entries_of_an_index() -> None:
     found = validate(c.stored(storage), ALL).findings
     assert "LAY-016" in {one.rule for one in found}
     assert "IDX-024" not in {one.rule for one in found}
+
+
+def test_a_clustering_whose_plan_is_lost_is_compared_by_its_groups() -> None:
+    """TL-048: the requested file alone is missing; the rows before and after are those of the replaced and the new groups."""
+    storage = d.clustered()
+    (path,) = t.paths(storage, ".clustering.requested")
+    storage.delete(path)
+    found = d.examined(storage, ALL)
+    assert {one.rule for one in found.findings} == {"TL-048"}
+    assert found.checked["TL-011"]

@@ -39,8 +39,6 @@ def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> It
     commit, groups = table.commits[instant], _groups(table)
     planned = _planned_files(table, instant)
     for partition, ids in sorted(commit.replaced.items()):
-        if not table.scope.wants(partition):
-            continue
         before = [_slice_before(groups.get(group), instant, planned.get(group)) for group in ((partition, one) for one in ids)]
         made = [(stat.partition, stat.file_id) for stat in commit.stats if stat.partition == partition]
         after = [_slice_of(groups.get(group), instant) for group in made]
