@@ -68,7 +68,17 @@ def _cut_version(storage: Storage) -> None:
                     lambda record: record["extraMetadata"].update(latest_schema='{"fields": ['))  # fmt: skip
 
 
+def _repeat_an_id(storage: Storage) -> None:
+    """Two fields of the first version have one id."""
+    path = t.paths(storage, FOLDER)[0]
+    saved = json.loads(storage.get(path))
+    saved["schemas"][0]["fields"][-1]["id"] = 6
+    storage.put(path, json.dumps(saved).encode())
+
+
 SCHEMA_HISTORY_DAMAGES = (
+    Damage("two columns of an earlier version with one id", "schema-history.saved", "LF-038", renamed, _repeat_an_id,
+           says="several fields with the id 6 in version"),
     Damage("a file that is cut", "schema-history.saved", "LF-038", renamed, _saved('{"schemas": ['),
            says="all versions of the schema, as JSON"),
     Damage("the file is lost", "schema-history.saved", "LF-038", renamed,

@@ -7,7 +7,6 @@ the id of a column in a file is that of its name in the version with which the f
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -53,7 +52,7 @@ class SchemaHistory:
             for text in texts:
                 found = json.loads(text)
                 for version in found.get("schemas", [found]):
-                    versions[int(version["version_id"])] = _version(version)
+                    versions[int(version["version_id"])] = _record(version)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise MalformedSchema(
                 "not a schema history", rule="LF-038", path=path, found=f"{type(error).__name__}: {error}"
@@ -128,14 +127,6 @@ class FieldIdMapping:
         if found is None:
             return inner
         return pa.field(self._names.get(found.id, f"\0{found.id}"), self._type(inner.type, found.parts), inner.nullable)
-
-
-def _version(record: Mapping[str, Any]) -> Version:
-    found = _record(record)
-    ids = Counter(each.id for top in found for each in top.tree())
-    if len(ids) < ids.total():
-        raise ValueError(f"several fields with the id {ids.most_common(1)[0][0]}")
-    return found
 
 
 def _record(record: Mapping[str, Any]) -> Version:

@@ -1,5 +1,6 @@
 """A stored table as the reference reads it: its rows, and its metadata table."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +21,7 @@ from hudi_reference.query.plan import schema_of
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
-from hudi_reference.schema.field_ids import FieldIdMapping
+from hudi_reference.schema.field_ids import FieldIdMapping, Version
 from hudi_reference.services.planning.rollback_validation import files_of_pending_cleans
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
@@ -31,6 +32,12 @@ from hudi_reference.timeline.schema_history import field_id_mapping, read_schema
 
 #: The parts of the merge configuration, which are left out of it if the reference cannot merge.
 _MERGING = ("record.merge", "payload", "precombine", "ordering.fields", "partial.update")
+
+
+def repeated_ids(version: Version) -> list[int]:
+    """The ids that several fields of a version of the schema have; there are none in a sound table."""
+    ids = Counter(field.id for top in version for field in top.tree())
+    return [number for number, count in ids.items() if count > 1]
 
 
 @dataclass(frozen=True)
@@ -61,9 +68,10 @@ class Opened:
     def by_id(self) -> FieldIdMapping | None:
         """Matches columns by the field ids of the schema history; None if no statement changed the schema, or it is damaged."""
         try:
-            return field_id_mapping(read_schema_versions(self.storage, self.timeline), self.groups.commits)
+            found = field_id_mapping(read_schema_versions(self.storage, self.timeline), self.groups.commits)
         except HudiError:
             return None
+        return None if found is None or any(map(repeated_ids, found.history.versions.values())) else found
 
     @cached_property
     def _schema(self) -> AvroSchema:

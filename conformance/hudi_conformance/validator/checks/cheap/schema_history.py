@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.opened import repeated_ids
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.schema.avro import META_COLUMNS, parse_schema
@@ -32,6 +33,10 @@ def _saved(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
         error.expected = error.expected or "all versions of the schema, as JSON"
         yield finding_of(error, "wrong-answers", meaning, rule="LF-038", path=FOLDER, remedy=_FILE)
         return
+    for number, version in history.versions.items():
+        if repeated := repeated_ids(version):
+            yield Finding("LF-038", "wrong-answers", FOLDER, _UNMATCHED, "an id of its own for each field",
+                          f"several fields with the id {repeated[0]} in version {number}", _FILE)  # fmt: skip
     last = _parsed(carried[-1])[0] if carried else {}
     if last and not last.keys() & history.versions.keys():
         yield Finding(
@@ -61,8 +66,10 @@ def _fault(text: str, commit: CommitMetadata) -> tuple[str, str] | None:
     """What a version should have, and what it has instead; None if nothing is wrong."""
     versions, error = _parsed(text)
     if error:
-        return "a version of the schema with an id of its own for each field", error
+        return "a version of the schema with the ids of its fields", error
     (version,) = versions.values()
+    if repeated := repeated_ids(version):
+        return "an id of its own for each field", f"several fields with the id {repeated[0]}"
     last, greatest = (
         max((field.id for top in version for field in top.tree()), default=0),
         json.loads(text).get("max_column_id"),
