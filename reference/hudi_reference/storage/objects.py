@@ -33,8 +33,8 @@ MARK = "hudi-written-by"
 WHOLE = 1 << 20
 #: Errors of a ranged GET of an object without bytes, or from a store that ignores ranges.
 _NO_RANGE = re.compile(r"status code: 416\b|non-partial response")
-#: Files of pending actions are empty, so an empty object with such a name stands for no folder.
-_EMPTY_FILES = (".requested", ".inflight")
+#: Files of pending actions, and markers, are empty, so an empty object with such a name stands for no folder.
+_EMPTY_FILES = (".requested", ".inflight", ".marker.CREATE", ".marker.MERGE", ".marker.APPEND")
 #: The object of the request that checks, before the first conditional write, whether the store evaluates conditions.
 _PROBES = ".hoodie/.temp"
 
