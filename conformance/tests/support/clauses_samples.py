@@ -260,7 +260,7 @@ HISTORY = (
     Clause("cut manifest", ("LSM-010",), WRONG, lambda s: t.cut(s, _history(s)[1], 5)),
     Clause("lost manifest", ("LSM-009", "LSM-010"), WRONG, lambda s: s.delete(_history(s)[1])),
     Clause("archived again at another time", ("ARC-002",), WRONG, lambda s: _change_rows(s, _complete_again)),
-    Clause("lost archived write", ("ARC-004", "OCC-008"), WRONG, _drop_archived_row),
+    Clause("lost archived write", ("ARC-004", "LSM-010", "OCC-008"), WRONG, _drop_archived_row),
     Clause(
         "lost history",
         ("ARC-004", "LSM-007", "OCC-008"),

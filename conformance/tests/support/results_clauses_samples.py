@@ -277,7 +277,7 @@ RESULTS = (
     Clause("a plan of another base file", ("TL-015",), WRONG, _plan(_of_other_base_file)),
     Clause("a completed file lost that a clean saw", ("TL-052",), LOST, _from_version_8(_lose_seen_write)),
     Clause("a write lost that a clean saw", ("ARC-002",), LOST, _from_version_8(lambda s: _lose_seen_write(s, whole=True))),
-    Clause("a parent of an archived write lost", ("OCC-008", "ARC-004"), WRONG, _forget_archived_parent),
+    Clause("a parent of an archived write lost", ("OCC-008", "ARC-004", "LSM-010"), WRONG, _forget_archived_parent),
     Clause("event time without ordering fields", ("MRG-034",), WRONG, _lose_ordering_fields),
     Clause("partitions of another column", ("PROP-008",), WRONG, _from_version_8(_partition_by("other"))),
     Clause("partition fields of a table without partitions", ("PROP-008",), WRONG, _partition_by("nothing")),

@@ -113,6 +113,11 @@ def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
             )  # fmt: skip
 
 
+def _lost_with_level_files(table: StoredTable) -> frozenset[str]:
+    """The archived writes that the check of the manifest reports: no listed file has them, and their data files are there."""
+    return table.history.unlisted & {file.name.instant for file in table.data_files.values()}
+
+
 def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Each write was based on writes that are completed, on the active timeline or in the history.
 
@@ -122,14 +127,13 @@ def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[F
         return
     completed = {instant.requested for instant in (*table.timeline.commits, *table.history.instants)}
     known = {*completed, *instants_of_slices(table.timeline, table.owned.commits), *table.removals.targets}
+    known |= _lost_with_level_files(table)
     first = min(completed, default="")
     for instant, commit in table.owned.commits.items():
         is_active = instant in table.commits
         for parent in sorted({stat.previous_instant for stat in commit.stats} - known):
             tally.looked("OCC-008")
             if not parent.isdigit() or not int(parent) or parent == instant.requested or not (is_active or parent > first):
-                continue
-            if parent in table.history.unlisted:
                 continue
             yield Finding(
                 "OCC-008", "wrong-answers", table.place_of(instant),
@@ -146,11 +150,11 @@ def _seen_completed(table: StoredTable, part: object, tally: Tally) -> Iterator[
         return
     completed = {instant.requested for instant in (*table.timeline.completed, *table.history.instants)}
     pending = table.timeline.pending_times
-    gone = table.removals.targets.keys() | table.removals.pending_targets
+    gone = table.removals.targets.keys() | table.removals.pending_targets | _lost_with_level_files(table)
     reported: set[str] = set()
     for instant, seen in _witnesses(table):
         tally.looked("TL-052", "ARC-002")
-        for requested in sorted(set(seen) - completed - gone - reported - table.history.unlisted):
+        for requested in sorted(set(seen) - completed - gone - reported):
             reported.add(requested)
             rule, found = (
                 ("TL-052", f"{requested} is pending") if requested in pending else ("ARC-002", f"no action {requested}")
