@@ -134,9 +134,17 @@ def _lost_with(table: StoredTable, file: LevelFile) -> list[str]:
     except (HudiError, FileNotFoundError):
         return []
     known = table.once("known actions", lambda: {one.identity for one in (*table.timeline.instants, *table.history.instants)})
-    written = table.once("instants of data files", lambda: {one.name.instant for one in table.data_files.values()})
+    written = instants_of_data_files(table)
     lost = (one.instant for one in actions if one.instant.identity not in known and one.instant.requested in written)
     return sorted(one.file_name for one in lost)
+
+
+def instants_of_data_files(table: StoredTable) -> frozenset[str]:
+    """The requested times in the names of the data files."""
+    found: frozenset[str] = table.once(
+        "instants of data files", lambda: frozenset(one.name.instant for one in table.data_files.values())
+    )
+    return found
 
 
 def _listed_from(table: StoredTable, least: int) -> set[str]:

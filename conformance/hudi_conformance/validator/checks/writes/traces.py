@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hudi_conformance.validator.checks.cheap.history import instants_of_data_files
 from hudi_conformance.validator.checks.cheap.presence import files_of_plan, files_of_savepoint
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
@@ -115,7 +116,7 @@ def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 
 def _lost_with_level_files(table: StoredTable) -> frozenset[str]:
     """The archived writes that the check of the manifest reports: no listed file has them, and their data files are there."""
-    return table.history.unlisted & {file.name.instant for file in table.data_files.values()}
+    return table.history.unlisted & instants_of_data_files(table)
 
 
 def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
