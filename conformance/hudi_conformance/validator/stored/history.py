@@ -43,8 +43,8 @@ class StoredHistory:
     metadata: Mapping[Instant, Mapping[str, Any]] = field(default_factory=dict)
     #: Archives of version 6 that end within a block, or have none: the offset, and what is wrong.
     cut: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-    #: The requested times of the actions in level files that the manifest does not list, and in no other one.
-    unlisted: frozenset[str] = frozenset()
+    #: The actions of each level file that the manifest does not list, as far as they are in no other one.
+    unlisted: Mapping[LevelFile, Sequence[Instant]] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -53,9 +53,14 @@ class StoredHistory:
 
     def may_have(self, requested: str, active: Sequence[Instant]) -> bool:
         """Whether an action may be in a part that cannot be read. Without an active action the timeline was lost."""
-        if self.errors or requested in self.unlisted or not active:
+        if self.errors or requested in self.unlisted_times or not active:
             return True
         return not self.is_whole and all(requested < instant.requested for instant in active)
+
+    @cached_property
+    def unlisted_times(self) -> frozenset[str]:
+        """The requested times of the actions that only level files without an entry in the manifest have."""
+        return frozenset(instant.requested for lost in self.unlisted.values() for instant in lost)
 
     @cached_property
     def commits(self) -> Mapping[Instant, CommitMetadata]:
@@ -94,20 +99,24 @@ def load_history(storage: Storage, properties: TableProperties, listing: Listing
             errors.append(_missing(folder, file))
     instants = {action.instant.identity: action.instant for found in actions.values() for action in found}
     found = tuple(instants[one] for one in sorted(instants))
-    unlisted = frozenset(_unlisted(storage, folder, listing, manifest)) - {one.requested for one in found}
+    unlisted = {
+        file: tuple(instant for instant in inside if instant.identity not in instants)
+        for file, inside in _unlisted(storage, folder, listing, manifest)
+    }
     return StoredHistory(folder, manifest, actions, found, tuple(errors), _metadata(folder, actions), unlisted=unlisted)
 
 
-def _unlisted(storage: Storage, folder: str, listing: Listing, manifest: Manifest) -> Iterator[str]:
-    """The requested times in the level files that the manifest does not list."""
+def _unlisted(storage: Storage, folder: str, listing: Listing, manifest: Manifest) -> Iterator[tuple[LevelFile, list[Instant]]]:
+    """The level files that the manifest does not list, with the actions of those that can be read."""
     listed = {file.name for file in manifest.files}
     for path, info in listing.files.items():
         parent, name = split_path(path)
         parts = parse_level_file_name(name) if parent == folder and name not in listed else None
         if parts is not None:
+            file, actions = LevelFile(name, info.size, *parts), list[ArchivedAction]()
             with suppress(HudiError, FileNotFoundError):
-                actions = read_level_file(storage, folder, LevelFile(name, info.size, *parts), ())
-                yield from (one.instant.requested for one in actions)
+                actions = list(read_level_file(storage, folder, file, ()))
+            yield file, [one.instant for one in actions]
 
 
 def _metadata(folder: str, actions: Mapping[LevelFile, Sequence[ArchivedAction]]) -> dict[Instant, Mapping[str, Any]]:

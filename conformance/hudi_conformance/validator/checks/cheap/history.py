@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
@@ -16,9 +17,9 @@ from hudi_reference.timeline.history.manifest import (
     VERSION_FILE,
     LevelFile,
     manifest_number,
-    parse_level_file_name,
     read_manifest,
 )
+from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS
 
 RESTORE = "restore the folder of the history from another copy of the table"
@@ -109,42 +110,35 @@ def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
     history = table.history
     if table.properties.is_legacy or history.manifest is None:
         return
-    valid = {file.name for file in history.manifest.files}
     listed, later = _listed_from(table, 0), _listed_from(table, history.manifest.number + 1)
-    for path, info in table.listing.files.items():
-        folder, name = split_path(path)
-        parts = parse_level_file_name(name)
-        if folder != history.folder or name in valid or parts is None:
-            continue
+    lost_with = archived_without_entry(table)
+    for file in history.unlisted:
+        path = f"{history.folder}/{file.name}"
         tally.looked("LSM-010", "LSM-012")
-        lost = [] if name in later else _lost_with(table, LevelFile(name, info.size, *parts))
+        lost = () if file.name in later else lost_with.get(file, ())
         if lost:
-            yield Finding("LSM-010", "wrong-answers", path, _LOST, f"a manifest that lists the file of {lost[0]}",
+            yield Finding("LSM-010", "wrong-answers", path, _LOST, f"a manifest that lists the file of {lost[0].file_name}",
                           f"no such entry in manifest_{history.manifest.number}", RESTORE)  # fmt: skip
-        elif name not in listed:
+        elif file.name not in listed:
             yield Finding("LSM-012", "lost-space", path, "No reader reads the file.", "a file that a manifest lists",
-                          f"{info.size} bytes of an archiver that crashed", "delete the file; its actions are still active, "
+                          f"{file.length} bytes of an archiver that crashed", "delete the file; its actions are still active, "
                           "or in another file")  # fmt: skip
 
 
-def _lost_with(table: StoredTable, file: LevelFile) -> list[str]:
-    """The actions of an unlisted level file that are neither active nor in a listed one, and whose data files are there."""
-    try:
-        actions = read_level_file(table.storage, table.history.folder, file, ())
-    except (HudiError, FileNotFoundError):
-        return []
-    known = table.once("known actions", lambda: {one.identity for one in (*table.timeline.instants, *table.history.instants)})
-    written = instants_of_data_files(table)
-    lost = (one.instant for one in actions if one.instant.identity not in known and one.instant.requested in written)
-    return sorted(one.file_name for one in lost)
+def archived_without_entry(table: StoredTable) -> Mapping[LevelFile, Sequence[Instant]]:
+    """The level files that the manifest lacks, with their actions that are nowhere else.
 
+    Only files of which an action still has data files count: a crashed archiver leaves a file whose actions are active, and an
+    older manifest lists files whose actions were cleaned.
+    """
 
-def instants_of_data_files(table: StoredTable) -> frozenset[str]:
-    """The requested times in the names of the data files."""
-    found: frozenset[str] = table.once(
-        "instants of data files", lambda: frozenset(one.name.instant for one in table.data_files.values())
-    )
-    return found
+    def found() -> dict[LevelFile, list[Instant]]:
+        active = {one.identity for one in table.timeline.instants}
+        written = {one.name.instant for one in table.data_files.values()}
+        lost = {file: [one for one in inside if one.identity not in active] for file, inside in table.history.unlisted.items()}
+        return {file: inside for file, inside in lost.items() if any(one.requested in written for one in inside)}
+
+    return cast(Mapping[LevelFile, Sequence[Instant]], table.once("archived without entry", found))
 
 
 def _listed_from(table: StoredTable, least: int) -> set[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hudi_conformance.validator.checks.cheap.history import instants_of_data_files
+from hudi_conformance.validator.checks.cheap.history import archived_without_entry
 from hudi_conformance.validator.checks.cheap.presence import files_of_plan, files_of_savepoint
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
@@ -115,8 +115,8 @@ def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 
 
 def _lost_with_level_files(table: StoredTable) -> frozenset[str]:
-    """The archived writes that the check of the manifest reports: no listed file has them, and their data files are there."""
-    return table.history.unlisted & instants_of_data_files(table)
+    """The requested times of the archived actions that the check of the manifest reports: no listed file has them."""
+    return frozenset(instant.requested for lost in archived_without_entry(table).values() for instant in lost)
 
 
 def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
