@@ -42,9 +42,15 @@ def read_postscript(source: pa.NativeFile) -> tuple[int, dict[int, int | bytes]]
 
 def read_footer(source: pa.NativeFile) -> tuple[bytes, int]:
     """The message in the footer, and the number of the compression. Raises ValueError if it cannot be parsed."""
+    stored, compression = _stored_footer(source)
+    return uncompressed(stored, compression), compression
+
+
+def _stored_footer(source: pa.NativeFile) -> tuple[bytes, int]:
+    """The footer as stored, and the number of the compression."""
     end, postscript = read_postscript(source)
     compression, size = number(postscript.get(2)), number(postscript.get(1))
-    return uncompressed(read_part(source, end - size, size), compression), compression
+    return read_part(source, end - size, size), compression
 
 
 def values_of(source: pa.NativeFile) -> int:
@@ -52,10 +58,10 @@ def values_of(source: pa.NativeFile) -> int:
 
     0 for a file whose compression this module does not know; the ORC library knows LZ4, too.
     """
-    _, postscript = read_postscript(source)
-    if number(postscript.get(2)) not in (0, *_INFLATE):
+    stored, compression = _stored_footer(source)
+    if compression not in (0, *_INFLATE):
         return 0
-    footer, _ = read_footer(source)
+    footer = uncompressed(stored, compression)
     return sum(number(dict(protobuf_fields(one)).get(_VALUES)) for one in messages(footer, _STATISTICS))
 
 
