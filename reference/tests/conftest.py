@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from store_emulators import azurite
 
 from hudi_conformance.processes.compiled_modules import share_compiled_modules
 from hudi_reference.storage import SYNC_VARIABLE, LocalStorage, MemoryStorage, Storage, storage_of
@@ -45,11 +46,25 @@ def s3_bucket() -> Iterator[str]:
     server.stop()
 
 
-@pytest.fixture(params=["local", "memory", pytest.param("s3", marks=pytest.mark.s3)])
+@pytest.fixture(scope="session")
+def azure_container() -> Iterator[str]:
+    """The URI of a container of Azurite."""
+    with azurite() as container:
+        yield container
+
+
+@pytest.fixture(
+    params=[
+        "local",
+        "memory",
+        pytest.param("s3_bucket", marks=pytest.mark.s3),
+        pytest.param("azure_container", marks=pytest.mark.emulators),
+    ]
+)
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     """An empty storage of each kind in turn."""
     if request.param == "local":
         return LocalStorage(tmp_path / "table")
     if request.param == "memory":
         return MemoryStorage()
-    return storage_of(f"{request.getfixturevalue('s3_bucket')}/{uuid4()}")
+    return storage_of(f"{request.getfixturevalue(request.param)}/{uuid4()}")

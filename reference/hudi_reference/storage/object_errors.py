@@ -1,15 +1,38 @@
 """The errors of obstore, and what they mean for a request."""
 
 import re
+from dataclasses import dataclass
 
 from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable
 
 #: Patterns of errors that deny access.
 _DENIED = re.compile(r"status code: 40[13]\b")
-#: User and password in a URL.
-_CREDENTIALS = re.compile(r"//[^/\s]*@")
+#: User and password in a URL. The user in a URI of Azure is the container.
+_CREDENTIALS = re.compile(r"//[^/\s]*:[^/\s]*@|(?<!abfs:)(?<!abfss:)(?<!wasb:)(?<!wasbs:)//[^/\s]*@")
 #: Requests to the metadata service of a cloud machine, which the library sends if no keys are set.
-_METADATA_SERVICE = re.compile(r"//169\.254\.\d+\.\d+|//\[fd00:ec2::254\]|/latest/(api/token|meta-data)")
+_METADATA_SERVICE = re.compile(
+    r"//169\.254\.\d+\.\d+|//\[fd00:ec2::254\]|/latest/(api/token|meta-data)|//metadata(\.google\.internal)?/"
+)
+
+
+@dataclass(frozen=True)
+class AccessSettings:
+    """The environment variables with credentials and address of a store, which its errors name as remedy.
+
+    Attributes:
+        keys: the variables of one kind of credentials.
+        others: more variables to check if the store denies a request.
+        endpoint: the variable of the address.
+        place: what a store calls the place of objects.
+    """
+
+    keys: str
+    others: str
+    endpoint: str
+    place: str
+
+
+S3_SETTINGS = AccessSettings("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "bucket")
 
 
 def refusals() -> tuple[type[Exception], ...]:
@@ -27,33 +50,32 @@ def library_errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
     return found, *more
 
 
-def translate_error(what: str, path: str, error: Exception) -> StorageFault:
+def translate_error(what: str, path: str, error: Exception, access: AccessSettings = S3_SETTINGS) -> StorageFault:
     """Translate an error of the store into one of the reference; `found` is the text of the store."""
     from obstore import exceptions
 
     said = mask_credentials(" ".join(str(error).partition("\n\nDebug source")[0].split()))[:500]
     if _METADATA_SERVICE.search(said):
         return AccessDenied(
-            f"there are no credentials for a {what}", path=path, expected="AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-            found="neither is set, and no other source of credentials answered",
-            remedy="set both variables, or run where the machine has a role",
+            f"there are no credentials for a {what}", path=path, expected=access.keys,
+            found="they are not set, and no other source of credentials answered",
+            remedy=f"set {access.keys}, or run where the machine has a role",
         )  # fmt: skip
     denials = exceptions.PermissionDeniedError | exceptions.UnauthenticatedError
     if isinstance(error, denials) or _DENIED.search(said):  # LIST raises a general error
         return AccessDenied(
             f"the store denied a {what}", path=path, expected="valid credentials with the right to do so",
             found=said,
-            remedy="check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket",
+            remedy=f"check {access.keys}, {access.others} and the policy of the {access.place}",
         )  # fmt: skip
     return StorageUnavailable(
         f"the store did not execute a {what}", path=path, expected="an answer", found=said,
-        remedy="check AWS_ENDPOINT_URL and the name of the bucket, then try again; nothing was changed",
+        remedy=f"check {access.endpoint} and the name of the {access.place}, then try again; nothing was changed",
     )  # fmt: skip
 
 
-def outcome_unknown(path: str, error: Exception) -> StorageFault:
+def outcome_unknown(path: str, fault: StorageFault) -> StorageFault:
     """The error of a conditional write that may have been executed; AccessDenied if the store denied it."""
-    fault = translate_error("PUT", path, error)
     if isinstance(fault, AccessDenied):
         return fault
     return OutcomeUnknown(

@@ -2,18 +2,18 @@
 
 A request over a network has three outcomes: done, refused, and unknown. A read whose answer was lost is sent again. A
 creation or replacement whose answer was lost may have happened. Therefore each one stores a unique mark in the metadata of
-the object (`hudi-written-by`), and the mark of the stored object identifies its writer. A writer thus never takes the object
+the object (`hudiwriter`), and the mark of the stored object identifies its writer. A writer thus never takes the object
 of another writer for its own, even if the contents are equal, and never overwrites one because the answer to its own request
 was lost.
 """
 
 import io
-import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -23,12 +23,20 @@ import pyarrow as pa
 from hudi_reference.errors import AccessDenied, StorageFault, UnfitStorage
 from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
-from hudi_reference.storage.object_errors import library_errors, outcome_unknown, refusals, translate_error
+from hudi_reference.storage.object_errors import (
+    S3_SETTINGS,
+    AccessSettings,
+    library_errors,
+    outcome_unknown,
+    refusals,
+    translate_error,
+)
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, is_below, require_inside_table
+from hudi_reference.storage.wrapped import ObjectReader
 
 Answer = TypeVar("Answer")
-#: The name of the mark in the metadata of an object.
-MARK = "hudi-written-by"
+#: The name of the mark in the metadata of an object. Azure permits letters, digits and `_`, and S3 no `_` everywhere.
+MARK = "hudiwriter"
 #: Objects up to this size in bytes are fetched completely when they are opened.
 WHOLE = 1 << 20
 #: Errors of a ranged GET of an object without bytes, or from a store that ignores ranges.
@@ -58,15 +66,25 @@ class ObjectStorage:
     """A prefix of a bucket, accessed through obstore.
 
     `store` is an obstore store with the base path of the table as root. It must not retry requests, because then the answer
-    to a creation would not identify the writer of the object. `name` identifies the place in this process.
+    to a creation would not identify the writer of the object. `name` identifies the place in this process. `access` has the
+    settings that an error names.
 
     In addition to the errors of `Storage`, all methods raise StorageUnavailable and AccessDenied, and those that write raise
     OutcomeUnknown and UnfitStorage.
     """
 
-    def __init__(self, store: Any, *, retries: RetryPolicy | None = None, writer: str | None = None, name: str = "") -> None:
+    def __init__(
+        self,
+        store: Any,
+        *,
+        retries: RetryPolicy | None = None,
+        writer: str | None = None,
+        name: str = "",
+        access: AccessSettings = S3_SETTINGS,
+    ) -> None:
         self.name = name
         self._store = store
+        self._access = access
         self._retries = retries or RetryPolicy()
         self._writer = writer or uuid4().hex
         self._marks = 0
@@ -95,7 +113,7 @@ class ObjectStorage:
         end, size = self._end(path)
         if size == len(end):
             return pa.BufferReader(end)
-        return pa.PythonFile(io.BufferedReader(_ObjectReader(self, path, size, end), WHOLE), mode="r")
+        return pa.PythonFile(io.BufferedReader(ObjectReader(partial(self.range, path), size, end), WHOLE), mode="r")
 
     @implements("LAY-004")
     def head(self, path: str) -> ObjectInfo | None:
@@ -141,10 +159,15 @@ class ObjectStorage:
         if not empty:
             return empty
         folders = {listed} | {above for info in found for above in _folders_above(info.path)}
-        for folder in {path.rpartition("/")[0] for path in empty - folders}:
+        return empty & folders | self._without_objects(empty - folders)
+
+    def _without_objects(self, empty: set[str]) -> set[str]:
+        """Those of the empty objects that stand for folders without an object."""
+        found = set()
+        for folder in {path.rpartition("/")[0] for path in empty}:
             names = {f"{folder}/{name}" if folder else name for name in self.names(folder)}
-            folders |= {path for path in empty if f"{path}/" in names and path not in names}
-        return empty & folders
+            found |= {path for path in empty if f"{path}/" in names and path not in names}
+        return found
 
     def put(self, path: str, data: bytes) -> None:
         """PUT in one request: readers see the old object or the complete new one."""
@@ -155,7 +178,7 @@ class ObjectStorage:
                 "PUT", path, lambda: obstore.put(self._store, require_inside_table(path), data, use_multipart=False)
             )
         except FileNotFoundError as error:
-            raise translate_error("PUT", path, error) from error
+            raise translate_error("PUT", path, error, self._access) from error
 
     @implements("S3-001", "S3-002", "S3-006")
     def create(self, path: str, data: bytes) -> None:
@@ -227,7 +250,7 @@ class ObjectStorage:
             except FileNotFoundError:
                 raise
             except library_errors() as error:
-                fault = translate_error(what, path, error)
+                fault = translate_error(what, path, error, self._access)
                 if is_last or isinstance(fault, AccessDenied):
                     raise fault from error
         raise AssertionError("a last try")
@@ -249,7 +272,8 @@ class ObjectStorage:
                 )
             except library_errors(FileNotFoundError) as error:
                 is_out = is_out or not isinstance(error, refusals())
-                fault = outcome_unknown(path, error) if is_out else translate_error("PUT", path, error)
+                fault = translate_error("PUT", path, error, self._access)
+                fault = outcome_unknown(path, fault) if is_out else fault
                 if isinstance(fault, AccessDenied):
                     raise fault from error
                 version, found = self._read_version_and_mark(path, fault)
@@ -265,17 +289,21 @@ class ObjectStorage:
 
     def _read_version_and_mark(self, path: str, fault: StorageFault) -> tuple[str | None, str | None]:
         """Version and mark of the stored object. Raises `fault` if they cannot be read."""
-        import obstore
-
         try:
-            found = self._send_idempotent(
-                "HEAD", path, lambda: obstore.get(self._store, require_inside_table(path), options={"head": True})
-            )
+            found = self._head_with_metadata(path)
         except FileNotFoundError:
             return None, None
         except StorageFault as error:
             raise fault from error
-        return str(found.meta["e_tag"]), found.attributes.get(MARK)
+        return _version_of(found.meta), found.attributes.get(MARK)
+
+    def _head_with_metadata(self, path: str) -> Any:
+        """The answer of the library to a HEAD request. Raises FileNotFoundError."""
+        import obstore
+
+        return self._send_idempotent(
+            "HEAD", path, lambda: obstore.get(self._store, require_inside_table(path), options={"head": True})
+        )
 
     def _check_fit(self) -> None:
         """Check before the first conditional write that the store evaluates conditions.
@@ -303,36 +331,6 @@ class ObjectStorage:
             self.delete(probe)
 
 
-class _ObjectReader(io.RawIOBase):
-    """An object of known size, whose last bytes are known too, as a Python file object."""
-
-    def __init__(self, storage: ObjectStorage, path: str, size: int, end: bytes) -> None:
-        self._storage, self._path, self._size, self._end, self._place = storage, path, size, end, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._place = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
-        return self._place
-
-    def tell(self) -> int:
-        return self._place
-
-    def readinto(self, buffer: Any) -> int:
-        known = self._place - (self._size - len(self._end))
-        if known >= 0:
-            data = self._end[known : known + len(buffer)]
-        else:
-            data = self._storage.range(self._path, self._place, min(self._size, self._place + len(buffer)))
-        buffer[: len(data)] = data
-        self._place += len(data)
-        return len(data)
-
-
 def _folders_above(path: str) -> Iterator[str]:
     """The paths of the folders that have an object."""
     while folder := path.rpartition("/")[0]:
@@ -341,4 +339,10 @@ def _folders_above(path: str) -> Iterator[str]:
 
 
 def _object_info(meta: Any) -> ObjectInfo:
-    return ObjectInfo(meta["path"], meta["size"], int(meta["last_modified"].timestamp() * 1000), str(meta["e_tag"]))
+    return ObjectInfo(meta["path"], meta["size"], int(meta["last_modified"].timestamp() * 1000), _version_of(meta))
+
+
+def _version_of(meta: Any) -> str:
+    """The entity tag in quotes, as conditions name it; a listing of Azure has it without."""
+    tag = str(meta["e_tag"])
+    return tag if tag.endswith('"') else f'"{tag}"'

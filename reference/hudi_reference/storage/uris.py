@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import Misuse, TableNotFound
 from hudi_reference.requirement import implements
+from hudi_reference.storage.azure_and_google import azure_storage, google_storage
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
 from hudi_reference.storage.object_errors import mask_credentials
@@ -25,9 +26,11 @@ _MEMORY = _Memory()
 
 
 def storage_of(uri: str) -> Storage:
-    """The storage of a table URI: `file:///path` or a plain path, `memory:///name`, `s3://bucket/prefix`.
+    """The storage of a table URI: `file:///path` or a plain path, `memory:///name`, `s3://bucket/prefix`,
+    `abfss://container@account.dfs.core.windows.net/prefix`, `az://container/prefix`, `gs://bucket/prefix`.
 
-    S3 reads endpoint and keys from environment variables (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, ...).
+    Address and credentials of object stores are read from environment variables (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`,
+    `AZURE_STORAGE_ACCOUNT_KEY`, `GOOGLE_APPLICATION_CREDENTIALS`, ...).
     """
     parts = urlsplit(uri)
     if parts.scheme in ("s3", "s3a"):
@@ -35,12 +38,20 @@ def storage_of(uri: str) -> Storage:
             raise Misuse("the URI has credentials", expected="s3://BUCKET/PREFIX", found=mask_credentials(uri),
                          remedy="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")  # fmt: skip
         return s3_storage(parts.netloc, parts.path)
+    if parts.scheme in ("abfs", "abfss", "wasb", "wasbs", "az"):
+        return azure_storage(parts)
+    if parts.scheme == "gs":
+        return google_storage(parts)
     if parts.scheme == "memory":
         return _MEMORY.tables.setdefault(parts.netloc + parts.path, MemoryStorage())
     if parts.scheme == "file":
         return LocalStorage(Path(unquote(parts.path)))
     if "://" in uri:
-        raise Misuse(f"unknown storage scheme {parts.scheme!r}", expected="file, s3 or memory", found=mask_credentials(uri))
+        raise Misuse(
+            f"unknown storage scheme {parts.scheme!r}",
+            expected="file, s3, abfss, az, gs or memory",
+            found=mask_credentials(uri),
+        )
     return LocalStorage(Path(uri).absolute())
 
 

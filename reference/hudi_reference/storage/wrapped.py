@@ -1,6 +1,10 @@
-"""Views of a storage: a folder as a storage, and a storage with one additional object."""
+"""Views of a storage: a folder as a storage, a storage with one additional object, and an object as a file."""
 
+import io
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -74,3 +78,41 @@ class StorageWithPendingObject(FolderStorage):
         parent, _, name = self.path.rpartition("/")
         found = super().names(folder)
         return tuple(sorted({*found, name})) if folder == parent else found
+
+
+class ObjectReader(io.RawIOBase):
+    """An object of known size, whose last bytes are known too, as a Python file object.
+
+    `read` returns the bytes between two offsets.
+    """
+
+    def __init__(self, read: Callable[[int, int], bytes], size: int, end: bytes) -> None:
+        self._read, self._size, self._end, self._place = read, size, end, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """The new position."""
+        self._place = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        return self._place
+
+    def tell(self) -> int:
+        """The position."""
+        return self._place
+
+    def readinto(self, buffer: Any) -> int:
+        """How many bytes were read; 0 at the end."""
+        known = self._place - (self._size - len(self._end))
+        if known >= 0:
+            data = self._end[known : known + len(buffer)]
+        else:
+            data = self._read(self._place, min(self._size, self._place + len(buffer)))
+        buffer[: len(data)] = data
+        self._place += len(data)
+        return len(data)
