@@ -1,9 +1,10 @@
 """The errors of obstore, and what they mean for a request."""
 
+import os
 import re
 from dataclasses import dataclass
 
-from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable
+from hudi_reference.errors import AccessDenied, Misuse, OutcomeUnknown, StorageFault, StorageUnavailable
 
 #: Patterns of errors that deny access.
 _DENIED = re.compile(r"status code: 40[13]\b")
@@ -33,6 +34,28 @@ class AccessSettings:
 
 
 S3_SETTINGS = AccessSettings("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "bucket")
+
+
+@dataclass
+class _Library:
+    """The process in which the library has its threads, from the first request on."""
+
+    process: int | None = None
+
+
+_LIBRARY = _Library()
+
+
+def check_process() -> None:
+    """Raise Misuse in a process that was forked from one with requests: the library would wait for its threads for ever."""
+    if _LIBRARY.process is None:
+        _LIBRARY.process = os.getpid()
+    elif _LIBRARY.process != os.getpid():
+        raise Misuse(
+            "object stores cannot be used in a process that was forked from one that used them",
+            expected=f"requests from the process {_LIBRARY.process}", found=f"the process {os.getpid()}",
+            remedy="start processes with the method spawn, or fork before the first request",
+        )  # fmt: skip
 
 
 def refusals() -> tuple[type[Exception], ...]:

@@ -26,6 +26,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage.object_errors import (
     S3_SETTINGS,
     AccessSettings,
+    check_process,
     library_errors,
     outcome_unknown,
     refusals,
@@ -244,6 +245,7 @@ class ObjectStorage:
 
     def _send_idempotent(self, what: str, path: str, send: Callable[[], Answer]) -> Answer:
         """The answer to an idempotent request, which may be retried."""
+        check_process()
         for is_last in self._retries.tries():
             try:
                 return send()
@@ -263,6 +265,7 @@ class ObjectStorage:
         """
         import obstore
 
+        check_process()
         self._marks += 1
         mark, is_out = f"{self._writer}-{self._marks}", False
         for is_last in self._retries.tries():
