@@ -15,6 +15,7 @@ from hudi_conformance.validator.checks.cheap import (
     settings,
     timeline,
 )
+from hudi_conformance.validator.checks.checksum_files import CHECKSUM_FILES, CHECKSUMS_OF_DATA
 from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
 from hudi_conformance.validator.checks.deep.files.key_generation import KEY_FIELDS, PARTITION_FIELDS
@@ -43,6 +44,7 @@ CHEAP: tuple[Check, ...] = (
     *settings.CHECKS,
     *layout.CHECKS,
     *hash_ranges.CHECKS,
+    CHECKSUM_FILES,
     *timeline.CHECKS,
     *actions.CHECKS,
     *schema_history.CHECKS,
@@ -64,6 +66,7 @@ CHEAP: tuple[Check, ...] = (
     *base_files.CHECKS,
 )
 DEEP: tuple[Check, ...] = (
+    CHECKSUMS_OF_DATA,
     GROUPS,
     CHANGES,
     CLUSTERINGS,

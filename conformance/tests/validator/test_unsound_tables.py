@@ -34,8 +34,9 @@ DAMAGES = (
     *WRITTEN_DAMAGES, *BLOCK_DAMAGES, *LOG_COMPACTION_DAMAGES, *HISTORY_DAMAGES, *INSTANT_DAMAGES, *PROPERTY_DAMAGES,
 )  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
-#: Checks of what only a local folder has; `test_local_folders` and `test_unlisted_folders` have their damages.
-LOCAL = {"layout.links", "layout.temporary-files", "layout.timeline-folder", "layout.unlisted-folders"}
+#: Checks of what only a local folder has; `test_local_folders`, `test_unlisted_folders` and `test_checksums_of_hadoop` have their damages.
+LOCAL = {"layout.links", "layout.temporary-files", "layout.timeline-folder", "layout.unlisted-folders",
+         "checksums.small-files"}  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=[f"{damage.check}: {damage.name}" for damage in DAMAGES])
