@@ -5,6 +5,7 @@ active timeline is one listing of one folder. The history is read only if an ans
 answer needs.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -34,6 +35,8 @@ def completion_order(instant: Instant) -> tuple[bool, str, tuple[str, str, State
 
 #: A module variable, because timelines are long and the lookup of an enumeration member is slower than a comparison.
 _COMPLETED = State.COMPLETED
+#: The end of a name under which Apache Hudi stores a file before it renames it. A writer that was killed in between leaves it.
+_NOT_RENAMED = re.compile(r"\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,7 @@ def _check_names(names: Iterable[str], instants: Iterable[Instant], folder: str)
     """Refuse names that hide actions: that of a folder in the place of an instant, and that of a damaged completed file.
 
     The completed file of an unknown action that has the requested time of a pending action was damaged: the pending files of an
-    action that is not known here have another name too.
+    action that is not known here have another name too. A completed file that was not renamed has not completed its action.
     """
     times = {instant.requested for instant in instants if instant.state is not _COMPLETED}
     for name in names:
@@ -209,7 +212,8 @@ def _check_names(names: Iterable[str], instants: Iterable[Instant], folder: str)
             continue
         requested, divider, rest = name.partition("_")
         completion, _, action = rest.partition(".")
-        if requested in times and divider and completion.isdigit() and action not in EXTENSIONS:
+        is_completed = requested in times and divider and completion.isdigit()
+        if is_completed and action not in EXTENSIONS and not _NOT_RENAMED.search(action):
             raise MalformedInstantName(
                 "the completed file of an unknown action has the requested time of a pending action", rule="TL-046",
                 path=f"{folder}/{name}", expected="the name of an action", found=action,

@@ -219,6 +219,18 @@ def test_a_folder_in_place_of_an_instant_is_an_error() -> None:
     assert raised.value.rule == "TL-046"
 
 
+@pytest.mark.parametrize("name", [f"{T}_{C}.commit", f"{T}.commit.requested", f"{T}.inflight"])
+def test_a_file_that_was_not_renamed_has_not_changed_the_state(name: str) -> None:
+    """TL-046: Apache Hudi stores a file under its name with a UUID and renames it. A writer that is killed before it renames
+    the completed file has not completed its action, and leaves a timeline that is sound.
+    """
+    storage = MemoryStorage()
+    storage.put(f".hoodie/timeline/{T}.inflight", b"")
+    storage.put(f".hoodie/timeline/{name}.dd56275d-8776-49b8-a573-5836ead52825", b"{}")
+    found = load_timeline(storage, TableProperties({}))
+    assert [instant.file_name for instant in found.instants] == [f"{T}.inflight"]
+
+
 def test_a_file_in_place_of_the_timeline_is_an_error() -> None:
     """LAY-017: it must not be read as an empty timeline, as a missing folder is."""
     storage = MemoryStorage()

@@ -169,6 +169,22 @@ def test_only_inflight_actions_complete(engine: Client, new_uri: Callable[[], st
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
+@pytest.mark.requirements("TL-046", "TL-048", "RDR-007")
+def test_a_file_that_was_not_renamed_completes_nothing(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """TL-046: a writer may store the file of a state under its name with a UUID and rename it. One that is killed before it
+    renames the completed file leaves a pending write: readers neither see it nor refuse the table.
+    """
+    table = create_updated_table(engine, new_uri(), 1, type)
+    write = begin_write(table.uri)
+    write.complete()
+    (completed,) = timeline_folder(table.uri).glob(f"{write.instant}_*")
+    completed.rename(completed.with_name(f"{completed.name}.dd56275d-8776-49b8-a573-5836ead52825"))
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+    assert [pending["requested"] for pending in pending_actions(engine, table.uri)] == [write.instant]
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
 @pytest.mark.requirements("TL-049", "TL-048")
 def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """TL-049: no data file of a write is older than its inflight file, which is not older than its requested file."""
