@@ -13,7 +13,7 @@ import pyarrow as pa
 from hudi_reference.errors import StorageFault
 from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
-from hudi_reference.storage.new_files import STAGING, NewFiles
+from hudi_reference.storage.new_files import STAGING, NewFiles, remove_checksum
 from hudi_reference.storage.opened_folders import OpenedFolders
 from hudi_reference.storage.protocol import ObjectChanged, ObjectInfo, require_inside_table
 from hudi_reference.storage.system_calls import LOCK, SystemCalls
@@ -186,6 +186,7 @@ class LocalStorage:
                     found = self._folders.status(steps, folder)
                     if found is not None and stat.S_ISDIR(found.st_mode):
                         return
+                    remove_checksum(self._calls, steps[-1], folder)
                     with suppress(FileNotFoundError):
                         self._calls.remove(steps[-1], dir_fd=folder)
             except FileNotFoundError:

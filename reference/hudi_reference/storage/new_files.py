@@ -25,7 +25,8 @@ class NewFiles:
 
     The hidden file is in the folder of the object. It is locked and synced. Then it is linked (create) or renamed (overwrite)
     to its name, and the folder is synced. So a reader never sees a partial file, and a change that has returned survives a
-    power loss. What crashed writers left in a folder is deleted when the first object is stored in it.
+    power loss. What crashed writers left in a folder is deleted when the first object is stored in it. The checksum of a file
+    that is overwritten is removed first (`remove_checksum`).
     """
 
     _folders: OpenedFolders
@@ -44,6 +45,7 @@ class NewFiles:
             raise IsADirectoryError(errno.EISDIR, "the path names no object")
         with self._hidden_file(steps, data) as (folder, hidden, inode):
             self._folders.status(steps, folder)  # raises the error for a link
+            remove_checksum(self._calls, steps[-1], folder)
             try:
                 publish(hidden, steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
             except OSError as error:
@@ -133,3 +135,16 @@ class NewFiles:
                 self._calls.remove(hidden, dir_fd=folder)
             finally:
                 self._folders.close(file)
+
+
+@implements("S3-001")
+def remove_checksum(calls: SystemCalls, name: str, folder: int) -> None:
+    """Remove the file in which Hadoop's local file system stores the checksums of the file `name`, before that changes.
+
+    Hadoop refuses a file whose checksums are those of earlier content; it does not check a file that has none.
+    """
+    try:
+        calls.remove(f".{name}.crc", dir_fd=folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+            raise

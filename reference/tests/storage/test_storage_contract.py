@@ -280,6 +280,22 @@ def test_partial_files_are_not_listed(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "a").iterdir() if path.name != "b"] == [".staging~crashed"]
 
 
+@pytest.mark.parametrize("name", ["hoodie.properties", "n" * 255])
+def test_the_checksums_of_hadoop_are_removed_with_what_they_belong_to(tmp_path: Path, name: str) -> None:
+    """S3-001: Hadoop's local file system stores checksums beside each file, and refuses a file that has those of earlier
+    content. A file that is overwritten or deleted has none any more; those of other files stay.
+    """
+    storage, checksums = LocalStorage(tmp_path), tmp_path / "a" / f".{name[:200]}.crc"
+    for change in (lambda: storage.put(f"a/{name}", b"second"), lambda: storage.delete(f"a/{name}")):
+        storage.put(f"a/{name}", b"first")
+        storage.put("a/other", b"")
+        (tmp_path / "a" / ".other.crc").write_bytes(b"crc")
+        checksums.write_bytes(b"crc")
+        change()
+        assert checksums.exists() == (len(name) > 200)
+        assert (tmp_path / "a" / ".other.crc").exists()
+
+
 def test_files_can_be_deleted_during_a_listing(tmp_path: Path) -> None:
     """Storage.list: a file that is deleted while the folder is walked is omitted."""
     storage = LocalStorage(tmp_path)
