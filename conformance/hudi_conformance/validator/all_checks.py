@@ -18,7 +18,7 @@ from hudi_conformance.validator.checks.cheap import (
 from hudi_conformance.validator.checks.checksum_files import CHECKSUM_FILES, CHECKSUMS_OF_DATA
 from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
-from hudi_conformance.validator.checks.deep.files.key_generation import KEY_FIELDS, PARTITION_FIELDS
+from hudi_conformance.validator.checks.deep.files.key_generation import KEY_FIELDS, PARTITION_FIELDS, TIME_FORMATS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
 from hudi_conformance.validator.checks.deep.key_entries import KEY_ENTRIES
 from hudi_conformance.validator.checks.deep.keys import KEYS
@@ -72,6 +72,7 @@ DEEP: tuple[Check, ...] = (
     CLUSTERINGS,
     UNNAMED_FILES,
     KEY_FIELDS,
+    TIME_FORMATS,
     PARTITION_FIELDS,
     KEYS,
     KEY_ENTRIES,

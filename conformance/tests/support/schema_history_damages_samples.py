@@ -76,7 +76,25 @@ def _repeat_an_id(storage: Storage) -> None:
     storage.put(path, json.dumps(saved).encode())
 
 
+def _in_last_saved(change: Callable[[Any], object]) -> Callable[[Storage], None]:
+    """Change the last version in the folder, as the metadata of the last write does not have it."""
+
+    def edit(storage: Storage) -> None:
+        path = t.paths(storage, FOLDER)[0]
+        saved = json.loads(storage.get(path))
+        change(saved["schemas"][-1])
+        storage.put(path, json.dumps(saved).encode())
+
+    return edit
+
+
 SCHEMA_HISTORY_DAMAGES = (
+    Damage("another type than in the metadata of the write", "schema-history.saved", "LF-038", renamed,
+           _in_last_saved(lambda version: version["fields"][-1].update(type="long")), says="'type': 'long'"),
+    Damage("a smaller greatest id than in the metadata of the write", "schema-history.saved", "LF-038", renamed,
+           _in_last_saved(lambda version: version.update(max_column_id=2)), says="7 in version"),
+    Damage("a field less than in the metadata of the write", "schema-history.saved", "LF-038", renamed,
+           _in_last_saved(lambda version: version["fields"].pop()), says="None"),
     Damage("two columns of an earlier version with one id", "schema-history.saved", "LF-038", renamed, _repeat_an_id,
            says="several fields with the id 6 in version"),
     Damage("a file that is cut", "schema-history.saved", "LF-038", renamed, _saved('{"schemas": ['),

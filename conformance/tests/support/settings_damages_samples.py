@@ -1,11 +1,16 @@
 """Damages of settings, of left-over files, and of the results of services."""
 
+import json
 import re
+from collections.abc import Callable
+from typing import Any
 
 import consistent_hashing_samples as ranges
 import validated_tables_samples as t
 from damages_samples import Damage
 
+from hudi_reference.files.hfile.cell import Entry
+from hudi_reference.files.hfile.writer import encode_hfile
 from hudi_reference.layout.names import split_path
 from hudi_reference.storage import Storage
 
@@ -56,6 +61,63 @@ def _count_another_insert(storage: Storage) -> None:
     """The last write says that it inserted a row more, which its files do not have."""
     t.change_record(storage, t.completed(storage, "commit"),
                     lambda record: t.stats_of(record)[0].update(numInserts=1))  # fmt: skip
+
+
+def _indexed() -> Storage:
+    """A table with column statistics and a record index."""
+    indexes = ("hoodie.metadata.enable", "hoodie.metadata.index.column.stats.enable", "hoodie.metadata.record.index.enable")
+    return t.copy_on_write(**dict.fromkeys(indexes, "true"))
+
+
+#: The definition of a record index with file groups for each partition, without its version.
+_PARTITIONED = {
+    "indexName": "record_index", "indexType": "record_index", "indexFunction": "", "sourceFields": [],
+    "indexOptions": {"isPartitioned": "true"},
+}  # fmt: skip
+
+
+def _in_definitions(change: Callable[[Any], object]) -> Callable[[Storage], None]:
+    """Change the definitions of indexes."""
+
+    def edit(storage: Storage) -> None:
+        path = t.paths(storage, ".index_defs/index.json")[0]
+        document = json.loads(storage.get(path))
+        change(document["indexDefinitions"])
+        storage.put(path, json.dumps(document).encode())
+
+    return edit
+
+
+#: The file of the index that tells the source of each bootstrapped file.
+BOOTSTRAP_INDEX = f".hoodie/.aux/.bootstrap/.fileids/{'0' * 8}-0000-0000-0000-{'0' * 12}-0_1-0-1_00000000000001.hfile"
+
+
+def bootstrapped() -> Storage:
+    """A table whose only write was a bootstrap that left the columns of the rows in files outside of the table."""
+    table, time = t._new("COPY_ON_WRITE"), "00000000000001"
+    table.upsert(t.rows(1, 2))
+    storage: Storage = table.storage
+    first = _requested_of(storage, 0)
+    for path in t.paths(storage, first):
+        t.move(storage, path, path.replace(first, time))
+    for path in t.paths(storage, f"{t.TIMELINE}/", "_", ".commit"):
+        t.change_record(storage, path, lambda record: _replace_in_stats(record, first, time))
+    for path in t.paths(storage, ".hoodie_partition_metadata"):
+        storage.put(path, storage.get(path).replace(first.encode(), time.encode()))
+    found = [split_path(path) for path in t.paths(storage, f"_{time}.parquet")]
+    keys = [f"part={partition};fileid={name.partition('_')[0]}" for partition, name in found]
+    storage.put(BOOTSTRAP_INDEX, _index_of_files(*keys))
+    t.change_properties(storage, {"hoodie.bootstrap.base.path": "/source"})
+    return storage
+
+
+def _replace_in_stats(record: Any, old: str, new: str) -> None:
+    for stat in t.stats_of(record):
+        stat |= {key: value.replace(old, new) for key, value in stat.items() if isinstance(value, str)}
+
+
+def _index_of_files(*keys: str) -> bytes:
+    return encode_hfile(Entry(key.encode(), b"") for key in sorted(keys))
 
 
 METADATA = ".hoodie/metadata/"
@@ -139,6 +201,8 @@ SETTINGS_DAMAGES = (
            lambda s: s.put(f".hoodie/.heartbeat/{_requested(s)}", b"")),
     Damage("temporary manifest", "leftovers.temporary-files", "LAY-017", t.archived,
            lambda s: s.put(".hoodie/timeline/history/manifest_9.tmp", b"{")),
+    Damage("a copy that a program numbered", "leftovers.temporary-files", "LAY-017", t.copy_on_write,
+           lambda s: s.put(f"{t.completed(s, 'commit')} (1)", b"x")),
     Damage("temporary file", "leftovers.temporary-files", "LAY-017", t.copy_on_write,
            lambda s: s.put(t.completed(s, "commit") + ".tmp", b"x")),
     Damage("groups that a clustering kept", "results.clusterings", "CLU-001", t.clustered, _keep_a_group),
@@ -165,6 +229,12 @@ SETTINGS_DAMAGES = (
            lambda s: s.put(t.paths(s, ".clustering.requested")[0], b"")),
     Damage("a metadata table of another version", "metadata.version", "COMPAT-009", t.with_metadata_table,
            _change_version_of_metadata_table),
+    Damage("a definition of a later table version", "metadata.definitions", "COMPAT-010", _indexed,
+           _in_definitions(lambda known: known["column_stats"].update(version="V2")), says="V1, which tables of version 8 have"),
+    Damage("a record index that is said to be partitioned", "metadata.definitions", "IDX-047", _indexed,
+           _in_definitions(lambda known: known.update(record_index=_PARTITIONED))),
+    Damage("an index that no action builds", "metadata.never-built", "PROP-012", t.with_metadata_table,
+           _set("hoodie.table.metadata.partitions.inflight", "expr_index_x"), severity="cosmetic"),
     Damage("file groups of an index lost", "metadata.file-groups", "IDX-010", t.with_metadata_table, _add_file_group,
            ("LF-007", "MDT-008")),
     Damage("no file group of an index", "metadata.file-groups", "IDX-010", t.with_metadata_table, _lose_built_partition,
@@ -185,6 +255,9 @@ SETTINGS_DAMAGES = (
            _set("hoodie.table.legacy.payload.class", "org.apache.hudi.common.model.DefaultHoodieRecordPayload")),
     Damage("another mode than that of the strategy", "properties.made-merging", "MRG-021", t.of_version_9,
            _set("hoodie.record.merge.strategy.id", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5")),
+    Damage("another mode than that of the payload class", "properties.made-merging", "MRG-021", t.of_version_9,
+           _set("hoodie.compaction.payload.class", "org.apache.hudi.common.model.DefaultHoodieRecordPayload"),
+           says="hoodie.compaction.payload.class"),
     Damage("a class without its delete marker", "properties.made-merging", "PROP-025", t.of_version_9,
            _set("hoodie.table.legacy.payload.class", "org.apache.hudi.common.model.AWSDmsAvroPayload")),
     Damage("a write requested as a compaction", "actions.planned-as", "TL-044", t.compacted,
@@ -198,6 +271,20 @@ SETTINGS_DAMAGES = (
     Damage("two key fields of a simple generator", "properties.key-generator", "PROP-001", t.copy_on_write,
            lambda s: t.change_properties(s, {"hoodie.table.keygenerator.type": "SIMPLE",
                                              "hoodie.table.recordkey.fields": "id,fare"}), says="such as COMPLEX"),
+    Damage("a partition metadata file that was not renamed", "layout.temporary-files", "LAY-019", t.copy_on_write,
+           lambda s: s.put("north/.hoodie_partition_metadata_0", b"#partition metadata\n"), severity="lost-space"),
+    Damage("a temporary base file", "layout.temporary-files", "LAY-019", t.copy_on_write,
+           lambda s: s.put("north/.hoodie_tmp_1.parquet", b"PAR1"), severity="lost-space"),
+    Damage("a bootstrapped file without an index", "base-files.bootstrapped", "LAY-001", bootstrapped,
+           lambda s: s.delete(BOOTSTRAP_INDEX), says=".hoodie/.aux/.bootstrap/.fileids"),
+    Damage("a bootstrapped file that the index lacks", "base-files.bootstrapped", "LAY-001", bootstrapped,
+           lambda s: s.put(BOOTSTRAP_INDEX, _index_of_files("part=south;fileid=0"))),
+    Damage("a damaged index of bootstrapped files", "base-files.bootstrapped", "LAY-001", bootstrapped,
+           lambda s: t.cut(s, BOOTSTRAP_INDEX, 9)),
+    Damage("no folder of the bootstrapped files", "base-files.bootstrapped", "LAY-001", bootstrapped,
+           _set("hoodie.bootstrap.base.path", None), says="hoodie.properties"),
+    Damage("an index of bootstrapped files that is switched off", "base-files.bootstrapped", "LAY-001", bootstrapped,
+           _set("hoodie.bootstrap.index.enable", "false"), says="hoodie.properties"),
     Damage("no requested file", "timeline.pairs", "TL-048", t.copy_on_write,
            lambda s: s.delete(f"{t.TIMELINE}/{_requested(s)}.commit.requested")),
 )  # fmt: skip

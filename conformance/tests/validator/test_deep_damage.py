@@ -18,7 +18,15 @@ from hudi_reference.files.log.positions import encode_positions
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.locations import location_of
-from hudi_reference.metadata.records import Bound, ColumnStats, MetadataRecord, PartitionStats, RecordLocation, SecondaryEntry
+from hudi_reference.metadata.records import (
+    Bound,
+    ColumnStats,
+    MetadataRecord,
+    PartitionStats,
+    RecordLocation,
+    SecondaryEntry,
+    ValueType,
+)
 from hudi_reference.storage import Storage
 
 
@@ -326,6 +334,15 @@ DAMAGES = (
         lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, null_count=p.value_count, is_tight=True), _of_fare),
         "MDT-010", cosmetic=("MDT-014",),
     ),
+    Damage("statistics of a column that the file lacks", d.with_statistics,
+           d.in_newest(lambda rows: rows.drop_columns(["fare"])),
+           frozenset({("MDT-010", WRONG), ("META-004", LOST), ("MDT-014", COSMETIC)})),
+    damage("statistics without a value type", d.indexed_of_version_9,
+           lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, value_type=None), _of_fare), "MDT-017",
+           severity=COSMETIC),
+    damage("a value type in an index of version V1", d.indexed,
+           lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, value_type=ValueType(4)), _of_fare), "MDT-017",
+           severity=COSMETIC),
     damage("partition statistics too narrow", d.indexed,
            lambda s: _row_of_partial_index(s, "partition_stats", _narrow, _of_fare), "MDT-010", cosmetic=("MDT-014",)),
     damage("statistics missing", d.indexed, _without_statistics, "MDT-001", severity=COSMETIC),

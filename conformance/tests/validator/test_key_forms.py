@@ -54,3 +54,36 @@ def test_keys_and_paths_of_an_unknown_generator_are_not_judged(make: Callable[[]
     assert d.found_in(storage) == []
     d.in_newest(_prefixed("example-"))(storage)
     assert not {one.rule for one in d.found_in(storage)} & {"META-007", "LAY-018", "PROP-008"}
+
+
+def _by_time(**settings: str) -> Storage:
+    """Two partitions with the texts of their rows, and a generator that formats times, with these settings."""
+    storage = d.copy_on_write()
+    names = {f"hoodie.keygen.timebased.{name.replace('_', '.')}": value for name, value in settings.items()}
+    t.change_properties(storage, {"hoodie.table.keygenerator.type": "TIMESTAMP"} | names)
+    return storage
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"timestamp_type": "DATE_STRING", "input_dateformat": "yyyy-MM-dd", "output_dateformat": "yyyy/MM/dd"}],
+)
+def test_texts_are_no_folders_of_a_generator_of_times(settings: dict[str, str]) -> None:
+    """PROP-001: the folders x and y are the texts of the rows, of which the generator makes no path."""
+    found = [one for one in d.found_in(_by_time(**settings)) if one.rule == "PROP-001"]
+    assert [(one.severity, one.key) for one in found] == [("wrong-answers", "hoodie.table.keygenerator.type")]
+    assert found[0].found == "'x' in the rows below 'x'"
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"timestamp_type": "DATE_STRING", "input_dateformat": "yyyy", "output_dateformat": "yyyy"}]
+)
+def test_texts_of_times_may_be_folders_of_a_generator_of_times(settings: dict[str, str]) -> None:
+    """PROP-001: a year that is read and written in one format is its folder; older releases did not store the formats."""
+    table = d._create("COPY_ON_WRITE", {})
+    rows = d.rows(0, 2)
+    at = rows.column_names.index("p")
+    table.insert(rows.set_column(at, "p", pa.array(["2024"] * rows.num_rows)))
+    names = {f"hoodie.keygen.timebased.{name.replace('_', '.')}": value for name, value in settings.items()}
+    t.change_properties(table.storage, {"hoodie.table.keygenerator.type": "TIMESTAMP"} | names)
+    assert not [one for one in d.found_in(table.storage) if one.rule == "PROP-001"]

@@ -50,12 +50,13 @@ DAMAGED = {
 ERRORS_OF_QUERIES = ("cleaned", "pending-write")
 #: Findings of the other severities that hold on a table of Apache Hudi's writers or after a crash.
 EXPLAINED = {
-    "BF-003", "BF-007", "BF-010", "COMPAT-006", "LAY-003", "LAY-013", "LAY-017", "LF-007", "LF-025", "LSM-007", "LSM-012",
+    "BF-003", "BF-007", "BF-010", "COMPAT-006", "LAY-003", "LAY-013", "LAY-017", "LAY-019", "LF-007", "LF-025", "LSM-007", "LSM-012",
     "LSM-020", "LSM-022", "OCC-027", "PROP-011", "PROP-013", "RDR-008", "TL-002", "TL-005", "TL-007", "TL-030", "TL-037", "TL-048", "TL-052",
 }  # fmt: skip
 #: Golden tables of which a recipe changed what readers must not follow, and the rule: a property, the plan of a log compaction.
 CHANGED = {
     "log/joined.others-still-count": "LCP-002",
+    "merge/version-9.contradicting-payload-class.mor": "MRG-021",
     "merge/version-9.contradicting-strategy.mor": "MRG-021",
     "merge/version-9.legacy-class-alone.mor": "PROP-025",
 }

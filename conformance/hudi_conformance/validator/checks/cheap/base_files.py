@@ -1,6 +1,7 @@
 """The footers of base files: format, number of rows, and the schema against that of the table. HFiles are read whole."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,12 +21,17 @@ from hudi_reference.files.base.parquet import parquet_footer
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.files.hfile.reader import open_hfile
 from hudi_reference.files.inspection.block_scan import scan_blocks
-from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.layout.names import split_path
+from hudi_reference.layout.properties import META_FOLDER, PROPERTIES_PATH
 from hudi_reference.parquet_statistics import chunk_statistics
 from hudi_reference.query.plan import schema_of
 from hudi_reference.schema.avro import arrow_schema
 
 _POPULATE = "hoodie.populate.meta.fields"
+#: The settings of a bootstrapped table, and the folder of the index of its files.
+_SOURCE, _INDEXED = "hoodie.bootstrap.base.path", "hoodie.bootstrap.index.enable"
+_INDEX = f"{META_FOLDER}/.aux/.bootstrap/.fileids"
+_NO_SOURCE = "Queries fail, or return nulls in the columns that are outside of the table."
 RESTORE = "restore the file from another copy of the table"
 _UNREADABLE = "Queries that need the file fail, and its rows are lost unless there is another copy."
 
@@ -172,10 +178,40 @@ def _table_schema(table: StoredTable) -> pa.Schema | None:
     return table.once("schema", compute)
 
 
+def _bootstrapped(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LAY-001: the table tells where the columns of bootstrapped rows are: the folder, and an index of its files."""
+    lacking = [one for one in table.groups.latest_slices if one.lacks_columns]
+    tally.looked("LAY-001", at=len(lacking))
+    settings = {_SOURCE: table.entries.get(_SOURCE), _INDEXED: table.entries.get(_INDEXED, "true")}
+    for key, value in settings.items() if lacking else ():
+        if value in (None, "", "false"):
+            yield Finding("LAY-001", "wrong-answers", PROPERTIES_PATH, _NO_SOURCE, "the value of the bootstrap", str(value),
+                          RESTORE, key=key)  # fmt: skip
+    known = _bootstrap_keys(table) if lacking else frozenset()
+    for one in lacking:
+        if known.isdisjoint(f"part={name};fileid={one.file_id}" for name in (one.partition, one.partition or ".")):
+            yield Finding(
+                "LAY-001", "wrong-answers", one.path(one.base_file or ""), _NO_SOURCE, f"an entry of the group in {_INDEX}",
+                "none that can be read", "restore the folder from another copy of the table, or bootstrap the table again",
+                key=one.file_id,
+            )  # fmt: skip
+
+
+def _bootstrap_keys(table: StoredTable) -> frozenset[str]:
+    """The keys in the index of bootstrapped files, as far as it can be read."""
+    found = set[str]()
+    for path in table.listing.files:
+        if split_path(path)[0] == _INDEX and path.endswith(".hfile"):
+            with suppress(HudiError):
+                found |= {entry.row.decode(errors="replace") for entry in open_hfile(table.storage, path).range("")}
+    return frozenset(found)
+
+
 CHECKS = (
     Check(
         "base-files.footers",
         ("BF-002", "BF-010", "BLK-024", "LF-038", "PROP-001", "TL-007"),
         "cheap", _footers, _base_files,
     ),
+    Check("base-files.bootstrapped", ("LAY-001",), "cheap", _bootstrapped, tables="data"),
 )  # fmt: skip

@@ -29,6 +29,8 @@ _FUNCTIONS = frozenset({
 })  # fmt: skip
 #: Names that a person or a copying tool gave to a data file: they look like one, and no reader takes them for one.
 _ALMOST_LOG = re.compile(r"\.?[^/]+\.log\.\d+[^/]*")
+#: Names that begin as that of a partition metadata file, which a writer renames when it is complete, and are not its name.
+_OF_A_WRITER = re.compile(rf"\.hoodie_(?!partition_metadata(\.({'|'.join(BASE_EXTENSIONS)}))?$).*")
 
 
 def _links(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -43,8 +45,9 @@ def _links(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
 
 def _staged(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Hidden files of writers are not left behind. A file that is younger than an hour may belong to a writer at work."""
-    tally.looked("LAY-019", at=len(table.listing.staged))
-    for info in table.listing.staged:
+    left = [info for path, info in table.listing.files.items() if _OF_A_WRITER.fullmatch(split_path(path)[1])]
+    tally.looked("LAY-019", at=len(table.listing.staged) + len(left))
+    for info in (*table.listing.staged, *left):
         if table.now - info.modified > 3_600_000:
             yield Finding("LAY-019", "lost-space", info.path, "No query reads the file.", "no temporary file",
                           f"{info.size} bytes of a writer that crashed", "delete the file")  # fmt: skip

@@ -15,9 +15,10 @@ from hudi_reference.ids import RandomIds
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import PROPERTIES_PATH
-from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partitions
+from hudi_reference.metadata.availability import METADATA_FOLDER, PATH_KEY, read_definitions, usable_partitions
+from hudi_reference.metadata.definitions import IS_PARTITIONED, SINCE, V1, V2, is_partitioned
 from hudi_reference.metadata.keys import ALL_PARTITIONS, partition_identifier
-from hudi_reference.metadata.partitions import BuiltIn, IndexGroups
+from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, part_of
 from hudi_reference.metadata.records import FileList, MetadataRecord, PartitionList
 from hudi_reference.metadata.table import MetadataTable
 
@@ -281,9 +282,59 @@ def _unused(table: StoredTable, size: int, newest: int) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _never_built(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-012: an index that is said to be built has an action that builds it, of the table or of the metadata table."""
+    inside = table.metadata_table
+    building = sorted({*table.properties.fields(INFLIGHT)} - {*table.properties.fields(USABLE)})
+    tally.looked("PROP-012", at=len(building))
+    if table.timeline.pending or (inside is not None and inside.timeline.pending):
+        return
+    for name in building:
+        yield Finding(
+            "PROP-012", "cosmetic", PROPERTIES_PATH, "No reader uses the index, and writers wait for it to be built.",
+            f"a pending action that builds {name}", "no pending action", f"remove {name} from {INFLIGHT}", key=name,
+        )  # fmt: skip
+
+
+def _definitions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """COMPAT-010 and IDX-047: an index has a version that the table has, and the record index is partitioned as it says."""
+    try:
+        defined = {one.partition: one for one in read_definitions(table.storage, table.properties)}
+    except HudiError:
+        return  # `layout.index-definitions` reports it
+    path, version = table.entries.get(PATH_KEY, ""), table.version or SINCE
+    tally.looked("COMPAT-010", at=len(defined))
+    for name in [name for name, one in defined.items() if one.version == V2 and version < SINCE]:
+        yield Finding(
+            "COMPAT-010", "wrong-answers", path, "Releases that know only this table version take its entries for others.",
+            f"{V1}, which tables of version {version} have", V2, rebuild(name), key=name,
+        )  # fmt: skip
+    record_index = defined.get(BuiltIn.RECORD_INDEX)
+    stored = {part_of(one) is not None for one in _groups_of(table, BuiltIn.RECORD_INDEX)} if record_index else set()
+    tally.looked("IDX-047", at=len(stored))
+    if stored and is_partitioned(record_index) not in stored:
+        yield Finding(
+            "IDX-047", "wrong-answers", path, "Look-ups of keys read file groups that the index does not have.",
+            f"{IS_PARTITIONED} as the names of its file groups show it", str(is_partitioned(record_index)).lower(),
+            rebuild(BuiltIn.RECORD_INDEX), key=BuiltIn.RECORD_INDEX,
+        )  # fmt: skip
+
+
+def _groups_of(table: StoredTable, index: str) -> set[str]:
+    """The ids of the file groups of an index, by the names of its files."""
+    names = (
+        parse_data_file_name(split_path(one)[1])
+        for one in table.listing.files
+        if split_path(one)[0] == f"{METADATA_FOLDER}/{index}"
+    )
+    return {one.file_id for one in names if one is not None}
+
+
 CHECKS = (
     Check("metadata.files", ("MDT-002", "MDT-007", "MDT-008", "MDT-013"), "cheap", _listing, tables="data"),
     Check("metadata.file-groups", ("IDX-010",), "cheap", _group_numbers, tables="data"),
+    Check("metadata.definitions", ("COMPAT-010", "IDX-047"), "cheap", _definitions, tables="data"),
+    Check("metadata.never-built", ("PROP-012",), "cheap", _never_built, tables="data"),
     Check("metadata.settings", ("MDT-002",), "cheap", _settings, tables="data"),
     Check("metadata.left-over-indexes", ("PROP-013",), "cheap", _left_over, tables="data"),
     Check("metadata.version", ("COMPAT-009",), "cheap", _versions, tables="data"),

@@ -27,7 +27,7 @@ _READ: tuple[Severity, str] = "wrong-answers", "Queries read rows that no comple
 _UNREAD: tuple[Severity, str] = "lost-space", "No query reads the file."
 _MARKERS = f"{META_FOLDER}/.temp/"
 #: The ends of names of temporary files: of Hadoop's writers, of copying tools, of editors and of this project.
-_TEMPORARY = (".tmp", ".temp", ".part", ".bak", ".swp", ".inprogress", "_COPYING_", "~")
+_TEMPORARY = (".tmp", ".temp", ".part", ".bak", ".orig", ".swp", ".inprogress", "_COPYING_", "~", " (")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from hudi_reference.schema.avro import parse_schema
 
 INITIAL = "hoodie.table.initial.version"
 MODE = "hoodie.record.merge.mode"
-STRATEGY = "hoodie.record.merge.strategy.id"
+STRATEGY, PAYLOAD = "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class"
 #: The names of table versions from 0 on, which the version of the creation may have.
 _VERSION_NAMES = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 #: Control characters without the blanks and ends of lines of the format.
@@ -251,14 +251,16 @@ def _made_merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
                 f"{value}, as a table of {legacy} has it", str(table.entries.get(key)),
                 f"set {key} to {value} unless it was changed on purpose", key=key,
             )  # fmt: skip
-    strategy = table.entries.get(STRATEGY, "")
-    tally.looked("MRG-021", at=strategy in MODE_OF_STRATEGY)
-    if strategy in MODE_OF_STRATEGY and mode != MODE_OF_STRATEGY[strategy] and made is None:
-        yield Finding(
-            "MRG-021", "cosmetic", PROPERTIES_PATH, "Engines follow the mode alone, which may have been changed.",
-            f"the mode of the strategy {strategy}: {MODE_OF_STRATEGY[strategy]}", str(mode),
-            "remove the strategy id, or set the mode with which the table was created", key=STRATEGY,
-        )  # fmt: skip
+    replaced = REPLACED_PAYLOADS.get(table.entries.get(PAYLOAD, ""))
+    modes = {STRATEGY: MODE_OF_STRATEGY.get(table.entries.get(STRATEGY, "")), PAYLOAD: replaced and replaced.entries()[MODE]}
+    for key, expected in modes.items():
+        tally.looked("MRG-021", at=expected is not None)
+        if expected not in (None, mode) and made is None:
+            yield Finding(
+                "MRG-021", "cosmetic", PROPERTIES_PATH, "Engines follow the mode alone, which may have been changed.",
+                f"the mode of {table.entries[key]}: {expected}", str(mode),
+                f"remove {key}, or set the mode with which the table was created", key=key,
+            )  # fmt: skip
 
 
 def _entries_of(made: StoredMerging) -> dict[str, str]:

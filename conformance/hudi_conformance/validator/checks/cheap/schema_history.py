@@ -5,7 +5,8 @@ file stores no version, so that the columns that were renamed before are lost to
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
@@ -27,7 +28,8 @@ def _saved(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     carried = [text for commit in table.commits.values() if (text := _version_text(commit))]
     tally.looked("LF-038", at=bool(carried))
     try:
-        history = SchemaHistory.parse(read_schema_versions(table.storage, table.timeline), FOLDER)
+        texts = read_schema_versions(table.storage, table.timeline)
+        history = SchemaHistory.parse(texts, FOLDER)
     except HudiError as error:
         meaning = "Queries of files of earlier versions fail, and so does the next write that evolves the schema."
         error.expected = error.expected or "all versions of the schema, as JSON"
@@ -37,6 +39,7 @@ def _saved(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
         if repeated := repeated_ids(version):
             yield Finding("LF-038", "wrong-answers", FOLDER, _UNMATCHED, "an id of its own for each field",
                           f"several fields with the id {repeated[0]} in version {number}", _FILE)  # fmt: skip
+    yield from _contradicted(table, texts)
     last = _parsed(carried[-1])[0] if carried else {}
     if last and not last.keys() & history.versions.keys():
         yield Finding(
@@ -45,6 +48,33 @@ def _saved(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
             f"a file with version {min(last)}, that of the last write", f"versions {sorted(history.versions) or 'none'}",
             "restore the folder from another copy of the table",
         )  # fmt: skip
+
+
+def _contradicted(table: StoredTable, folder: Iterable[str]) -> Iterator[Finding]:
+    """The folder and the metadata of writes have the same version under one number: readers follow the folder."""
+    stored = dict(one for text in folder for one in _records(text))
+    for commit in table.commits.values():
+        text = _version_text(commit)
+        for number, record in _records(text) if text and not _parsed(text)[1] else ():
+            if (other := stored.get(number, record)) != record:
+                expected, found = _first_difference(record, other)
+                yield Finding("LF-038", "wrong-answers", FOLDER, _UNMATCHED,
+                              f"{expected} in version {number}, as the metadata of writes has it", found, _FILE)  # fmt: skip
+                return
+
+
+def _records(text: str) -> Iterator[tuple[int, Any]]:
+    """The versions in a text that was parsed, by their numbers, without the comments of fields."""
+    found = json.loads(text, object_hook=lambda one: {key: value for key, value in one.items() if key != "doc"})
+    for version in found.get("schemas", [found]):
+        yield int(version["version_id"]), version
+
+
+def _first_difference(record: Any, other: Any) -> tuple[str, str]:
+    """The first field, or else the greatest id, in which two versions differ, in both."""
+    pairs = zip_longest(record["fields"], other["fields"])
+    one, two = next(((one, two) for one, two in pairs if one != two), (record.get("max_column_id"), other.get("max_column_id")))
+    return f"{one}"[:150], f"{two}"[:150]
 
 
 def _carried(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -3,15 +3,23 @@
 import datetime
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from hudi_conformance.validator.checks.deep.bounds import Deviation, deviation
 from hudi_reference.errors import HudiError
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.index_functions import values_of
 from hudi_reference.metadata.records import Statistics
+from hudi_reference.schema.fields import column_at
 
 #: The offsets from UTC at which an expression of a time may have been evaluated: the zone is not stored (ER-165).
 ZONES = (datetime.UTC, *(datetime.timezone(datetime.timedelta(minutes=m)) for m in range(-12 * 60, 14 * 60 + 1, 15)))
+
+
+def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
+    """A column of single values, or such a field of a struct column; None if the rows have none of that name."""
+    values = column_at(rows, name)
+    return None if values is None or pt.is_nested(values.type) else values
 
 
 def deviation_of_function(definition: IndexDefinition, entry: Statistics, column: pa.ChunkedArray) -> Deviation | None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_conformance.validator.checks.deep.bounds import Deviation, counts, deviation
-from hudi_conformance.validator.checks.deep.expressions import ZONES, deviation_of_function, evaluated
+from hudi_conformance.validator.checks.deep.expressions import ZONES, column_of, deviation_of_function, evaluated
 from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, described, where
 from hudi_conformance.validator.checks.deep.files.footer_statistics import sizes_of_columns
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
@@ -138,7 +138,7 @@ class FileEntries:
 
     def findings_of_rows(self, rows: pa.Table, tally: Tally) -> Iterator[Finding]:
         """The statistics that do not hold for rows of the file."""
-        values = {name: one for name in self._columns if (one := column_of(rows, name)) is not None}
+        values = {name: one for name in self._columns if (one := self._values(rows, name)) is not None}
         for name, one in values.items():
             yield from self._compared(BuiltIn.COLUMN_STATS, self._statistics.get(name), one, name, tally)
             if self._is_latest:
@@ -146,6 +146,13 @@ class FileEntries:
         for index, definition in self._expressions.items():
             if definition.kind == BuiltIn.COLUMN_STATS and (one := column_of(rows, definition.columns[0])) is not None:
                 yield from self._findings_of_expression(index, definition, one, tally)
+
+    def _values(self, rows: pa.Table, name: str) -> pa.ChunkedArray | None:
+        """The values of a column; nulls, as queries read them, if a base file lacks a column of which it has bounds."""
+        entry = self._statistics.get(name)
+        if self.path.endswith(BASE_ENDINGS) and entry is not None and entry.least is not None and column_at(rows, name) is None:
+            return pa.chunked_array([pa.nulls(len(rows))])
+        return column_of(rows, name)
 
     def _compared(
         self, index: str, entry: Statistics | None, values: pa.ChunkedArray, name: str, tally: Tally
@@ -328,12 +335,6 @@ def _has_statistics(schema: pa.Schema, name: str) -> bool:
         return False
     kind = schema.field(name).type
     return bool(pt.is_integer(kind) or pt.is_string(kind) or pt.is_floating(kind) or pt.is_boolean(kind))
-
-
-def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
-    """A column of single values, or such a field of a struct column; None if the rows have none of that name."""
-    values = column_at(rows, name)
-    return None if values is None or pt.is_nested(values.type) else values
 
 
 def _least(findings: Iterator[list[Finding]]) -> list[Finding]:

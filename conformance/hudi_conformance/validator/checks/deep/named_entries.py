@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import pyarrow.types as pt
+
 from hudi_conformance.validator.checks.deep.file_entries import Place
 from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
@@ -14,6 +16,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.keys import file_digest, partition_identifier, text_hash
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import BloomFilter, ColumnStats, PartitionList, PartitionStats, Payload
@@ -54,6 +57,18 @@ class _Entries:
         known = (*self.table.timeline.completed, *self.table.history.instants)
         return frozenset(one.requested for one in known)
 
+    @cached_property
+    def version(self) -> str | None:
+        """The version of the index by its definition, that of column statistics for partitions; None without a definition."""
+        known = self.table.opened.definitions.get(BuiltIn.COLUMN_STATS if self.index == BuiltIn.PARTITION_STATS else self.index)
+        return None if known is None else known.version or V1
+
+    @cached_property
+    def retyped(self) -> frozenset[str]:
+        """The columns whose bounds are stored as numbers or bytes that mean something else: times and decimals."""
+        schema = self.table.opened.reader.schema
+        return frozenset(one.name for one in schema if pt.is_temporal(one.type) or pt.is_decimal(one.type))
+
     def finding(
         self, rule: str, severity: Severity, meaning: str, expected: str, found: str, *, path: str, key: str | None = None
     ) -> Finding:
@@ -92,6 +107,7 @@ def examine_index(table: StoredTable, index: str, tally: Tally) -> Iterator[Find
         tally.looked("MDT-001")
         if isinstance(entry, ColumnStats | PartitionStats):
             yield from _other_names(entries, key, entry, tally)
+            yield from _without_type(entries, entry, tally)
             # Apache Hudi leaves the entries of an expression index when a clean deletes the file.
             if not _has_owner(entries, entry) and not index.startswith(Kind.EXPRESSION):
                 ownerless.setdefault(_owner(entry), []).append(entry.column)
@@ -131,6 +147,21 @@ def _other_names(entries: _Entries, key: str, entry: ColumnStats | PartitionStat
         "the column and the file or partition whose hashes are in the key", f"an entry of {entry.column} in {owner}",
         path=path or owner, key=entry.column,
     )  # fmt: skip
+
+
+def _without_type(entries: _Entries, entry: ColumnStats | PartitionStats, tally: Tally) -> Iterator[Finding]:
+    """MDT-017: in an index of version V2 each entry has the type of its bounds, in one of version V1 none has."""
+    if entries.version is None:
+        return
+    tally.looked("MDT-017")
+    if (entry.value_type is None) == (entries.version == V2):
+        yield entries.finding(
+            "MDT-017", "wrong-answers" if entry.column in entries.retyped else "cosmetic",
+            "Readers take the bounds for values of another type, and leave rows out." if entry.column in entries.retyped
+            else "Readers take the bounds as they are.",
+            f"{'a' if entries.version == V2 else 'no'} valueType, as the version {entries.version} of the index has it",
+            str(entry.value_type or "none"), path=_owner(entry), key=entry.column,
+        )  # fmt: skip
 
 
 def _of_a_filter(entries: _Entries, key: str, entry: BloomFilter, tally: Tally) -> Iterator[Finding]:
@@ -197,6 +228,6 @@ def is_time(milliseconds: int, time: int) -> bool:
 
 
 NAMED_ENTRIES = Check(
-    "metadata.named-entries", ("IDX-007", "MDT-001", "MDT-007", "MDT-015"), "deep", examine_index, indexes_of_names,
+    "metadata.named-entries", ("IDX-007", "MDT-001", "MDT-007", "MDT-015", "MDT-017"), "deep", examine_index, indexes_of_names,
     tables="data",
 )  # fmt: skip

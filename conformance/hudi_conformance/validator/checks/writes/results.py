@@ -154,11 +154,11 @@ def _kept_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 
 
 def _unnamed_partitions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """TL-039: a deletion of partitions names them. One that names none replaced nothing, and left nothing in the files index.
+    """TL-039: a deletion of partitions names them. One that names none replaced nothing, and deleted no entry of an index.
 
-    With a files index the deletion is in its list of partitions, which `metadata.files` compares.
+    Without a files index, a deletion that left older groups named none. With one, the deletion may have matched no partition.
     """
-    if table.properties.is_legacy or FILES in table.properties.fields(USABLE):
+    if table.properties.is_legacy:
         return
     created, replaced = _created(table), _replacing(table)
     for instant, commit in table.commits.items():
@@ -167,11 +167,20 @@ def _unnamed_partitions(table: StoredTable, part: object, tally: Tally) -> Itera
         tally.looked("TL-039")
         groups = ((one.partition, one.file_id) for one in table.owned.latest_slices)
         left = {group for group in groups if created.get(group, ":") < instant.requested and group not in replaced}
-        if not commit.replaced and left:
+        if not commit.replaced and left and _deleted_something(table, instant):
             yield _finding(
                 "TL-039", "wrong-answers", table.path_of(instant), "Queries return the rows of the deleted partitions.",
                 "the partitions that it deleted, with their file groups", f"none, beside older groups {_listed(left)}",
             )  # fmt: skip
+
+
+def _deleted_something(table: StoredTable, instant: Instant) -> bool:
+    """Whether a deletion of partitions had some: it deleted entries of the indexes, if there are any."""
+    inside = table.metadata_table
+    if inside is None or FILES not in table.properties.fields(USABLE):
+        return True
+    updates = (commit for one, commit in inside.commits.items() if one.requested == instant.requested)
+    return any(stat.deletes for commit in updates for stat in commit.stats)
 
 
 def _emptied(commit: CommitMetadata) -> set[str] | None:

@@ -5,6 +5,7 @@ field. So only texts, whole numbers, booleans and dates are followed, bytes in k
 right.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 
@@ -74,7 +75,7 @@ def _has_one_form(opened: Opened) -> bool:
     """META-013: whether the generator alone decides the form of the key of a single field; an upgrade leaves the former one."""
     properties = opened.properties
     began_at_9 = properties.version == 9 and properties.get("hoodie.table.initial.version") == "9"
-    return began_at_9 and properties.get("hoodie.table.keygenerator.type") in ("SIMPLE", "COMPLEX")
+    return began_at_9 and properties.get(_GENERATOR) in ("SIMPLE", "COMPLEX")
 
 
 def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
@@ -92,6 +93,7 @@ def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
         return None
 
 
+_GENERATOR = "hoodie.table.keygenerator.type"
 _KEY_FIELDS = "hoodie.table.recordkey.fields"
 #: The keys that writers make for the rows of a table without key fields: time of the write, task, and number in the task.
 _MADE_KEY = r"^\d{14,17}_\d+_\d+$"
@@ -144,6 +146,42 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
         )  # fmt: skip
 
 
+def examine_time_formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-001: a key generator of times makes no folder that is the text of a row, unless the text is a time in its format."""
+    opened = table.opened
+    fields = opened.properties.fields("hoodie.table.partition.fields")
+    if opened.properties.get(_GENERATOR) != "TIMESTAMP" or len(fields) != 1:
+        return
+    for one in table.scope.chosen(tuple(opened.groups.latest_slices)):
+        if one.base_file is None or one.missing:
+            continue
+        try:
+            rows = read_base_file(table.storage, one.path(one.base_file), fields)
+        except HudiError:
+            continue  # others report it
+        tally.looked("PROP-001", at=len(rows))
+        text = one.partition.removeprefix(f"{fields[0]}=")
+        if set(rows.to_pydict().get(fields[0], ())) == {text} and not _is_time(opened, rows, one.partition):
+            yield Finding(
+                "PROP-001", "wrong-answers", PROPERTIES_PATH,
+                "Writers refuse the rows, or compute other partition paths than the rest of the table has.",
+                f"folders of times, by {_GENERATOR}=TIMESTAMP", f"{text!r} in the rows below {one.partition!r}",
+                f"set {_GENERATOR} to the type with which the table was created", key=_GENERATOR,
+            )  # fmt: skip
+            return
+
+
+def _is_time(opened: Opened, rows: pa.Table, partition: str) -> bool:
+    """Whether the generator makes this path of the rows. Without its settings, which releases did not store, a year is one."""
+    made = _generator(opened)
+    if made is None:
+        return re.search(r"\d{4}", partition) is not None
+    try:
+        return bool(pc.all(pc.equal(made.paths(rows), partition)).as_py())
+    except HudiError:
+        return False
+
+
 def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """PROP-007: a table without key fields has keys that its writers made: a time with two numbers."""
     opened = table.opened
@@ -179,3 +217,4 @@ def _keys_of(table: StoredTable, one: FileSlice) -> pa.ChunkedArray:
 
 KEY_FIELDS = Check("rows.key-fields", ("PROP-007",), "deep", examine_key_fields, tables="data")
 PARTITION_FIELDS = Check("rows.partition-fields", ("PROP-008",), "deep", examine_partition_fields, tables="data")
+TIME_FORMATS = Check("rows.time-formats", ("PROP-001",), "deep", examine_time_formats, tables="data")
