@@ -75,9 +75,9 @@ class Example:
 #: Modules with tests of single tables, and those of them that take long or whose tables are examples already.
 TESTED = (
     "bounds_of_columns", "clustered_buckets", "consistent_hashing", "damaged_metadata_tables", "deep_contradictions",
-    "deep_damage", "filled_columns", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks", "parts_of_checks",
+    "deep_damage", "deleted_partitions", "filled_columns", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks", "parts_of_checks",
     "renamed_columns", "repeated_keys", "rolled_log_files", "seen_writes", "single_findings", "sound_tables",
-    "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables", "written_schemas",
+    "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables", "value_types", "written_schemas",
 )  # fmt: skip
 _COLLECT = ("--collect-only", "--assert=plain", "-qq", "-m", "not spark and not long")
 _LEFT_OUT = (

@@ -87,3 +87,29 @@ def test_texts_of_times_may_be_folders_of_a_generator_of_times(settings: dict[st
     names = {f"hoodie.keygen.timebased.{name.replace('_', '.')}": value for name, value in settings.items()}
     t.change_properties(table.storage, {"hoodie.table.keygenerator.type": "TIMESTAMP"} | names)
     assert not [one for one in d.found_in(table.storage) if one.rule == "PROP-001"]
+
+
+_HOURS = {"timestamp_type": "DATE_STRING", "input_dateformat": "yyyy-MM-dd HH", "output_dateformat": "yyyy/MM/dd"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_right"),
+    [
+        ({}, True),
+        ({"output.timezone": "Asia/Tokyo"}, True),
+        ({"output.dateformat": "yyyy-MM-dd"}, False),
+        ({"input.dateformat": "dd-MM-yyyy HH"}, False),
+    ],
+)
+def test_folders_of_times_have_the_formats_of_the_settings(changes: dict[str, str], is_right: bool) -> None:
+    """PROP-001: the folders are those of a row in some time zone at least, which may be that of the writer."""
+    prefix = "hoodie.keygen.timebased."
+    settings = {f"{prefix}{name.replace('_', '.')}": value for name, value in _HOURS.items()}
+    table = d._create("COPY_ON_WRITE", {}, properties={"hoodie.table.keygenerator.type": "TIMESTAMP"} | settings)
+    rows = d.rows(0, 2)
+    at = rows.column_names.index("p")
+    table.insert(rows.set_column(at, "p", pa.array(["2024-01-01 20"] * rows.num_rows)))
+    assert [path.partition("/")[0] for path in t.base_files(table.storage)] == ["2024"]
+    t.change_properties(table.storage, {f"{prefix}{name}": value for name, value in changes.items()})
+    found = [one for one in d.found_in(table.storage) if one.rule == "PROP-001"]
+    assert {one.severity for one in found} == (set() if is_right else {"wrong-answers"})

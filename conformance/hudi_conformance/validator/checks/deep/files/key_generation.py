@@ -7,12 +7,14 @@ right.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from hudi_conformance.validator.checks.deep.expressions import ZONES
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
@@ -23,6 +25,7 @@ from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.pruning.partition_columns import DROP_KEY
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.record_keys import KeyGenerator
+from hudi_reference.records.keys.timestamp_keygen import PREFIX
 
 #: Apache Hudi 1.2.0 stores that dates take three folders only by the class that reads the folders.
 _EXTRACTOR, _SPLITS = "hoodie.table.partition_extractor_class", "SlashEncodedDay"
@@ -147,11 +150,15 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
 
 
 def examine_time_formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """PROP-001: a key generator of times makes no folder that is the text of a row, unless the text is a time in its format."""
-    opened = table.opened
+    """PROP-001: the folders of a key generator of times are those of some row at least, in some time zone.
+
+    If its settings are not stored, as older releases left them out, a text that is the name of its folder is a time.
+    """
+    opened, made = table.opened, _generator(table.opened)
     fields = opened.properties.fields("hoodie.table.partition.fields")
-    if opened.properties.get(_GENERATOR) != "TIMESTAMP" or len(fields) != 1:
+    if opened.properties.get(_GENERATOR) != "TIMESTAMP" or len(fields) != 1 or opened.properties.is_set(DROP_KEY):
         return
+    wrong = []
     for one in table.scope.chosen(tuple(opened.groups.latest_slices)):
         if one.base_file is None or one.missing:
             continue
@@ -160,26 +167,40 @@ def examine_time_formats(table: StoredTable, part: object, tally: Tally) -> Iter
         except HudiError:
             continue  # others report it
         tally.looked("PROP-001", at=len(rows))
-        text = one.partition.removeprefix(f"{fields[0]}=")
-        if set(rows.to_pydict().get(fields[0], ())) == {text} and not _is_time(opened, rows, one.partition):
-            yield Finding(
-                "PROP-001", "wrong-answers", PROPERTIES_PATH,
-                "Writers refuse the rows, or compute other partition paths than the rest of the table has.",
-                f"folders of times, by {_GENERATOR}=TIMESTAMP", f"{text!r} in the rows below {one.partition!r}",
-                f"set {_GENERATOR} to the type with which the table was created", key=_GENERATOR,
-            )  # fmt: skip
+        values = (
+            [str(value) for value in pc.unique(rows.column(fields[0])).to_pylist()] if fields[0] in rows.column_names else []
+        )
+        if values and (_is_plain(values, one.partition, fields[0]) if made is None else not _makes(made, rows, one.partition)):
+            wrong.append(f"{values[0]!r} in the rows below {one.partition!r}")
+        elif values:
             return
+    if wrong:
+        yield Finding(
+            "PROP-001", "wrong-answers", PROPERTIES_PATH,
+            "Writers refuse the rows, or compute other partition paths than the rest of the table has.",
+            f"folders of times, by {_GENERATOR}=TIMESTAMP and its settings", wrong[0],
+            f"set {_GENERATOR} and {PREFIX}* to the values with which the table was created", key=_GENERATOR,
+        )  # fmt: skip
 
 
-def _is_time(opened: Opened, rows: pa.Table, partition: str) -> bool:
-    """Whether the generator makes this path of the rows. Without its settings, which releases did not store, a year is one."""
-    made = _generator(opened)
-    if made is None:
-        return re.search(r"\d{4}", partition) is not None
-    try:
-        return bool(pc.all(pc.equal(made.paths(rows), partition)).as_py())
-    except HudiError:
-        return False
+def _is_plain(values: Sequence[str], partition: str, field: str) -> bool:
+    """Whether the folder is the text of its rows, and no time: a time has a year."""
+    return set(values) == {partition.removeprefix(f"{field}=")} and re.search(r"\d{4}", partition) is None
+
+
+def _makes(made: KeyGenerator, rows: pa.Table, partition: str) -> bool:
+    """Whether the generator makes this path of one of the rows, in its time zone or in another, which a writer may have had."""
+    distinct = rows.group_by(rows.column_names).aggregate([])
+    for zone in (None, *ZONES):
+        parts = [
+            (name, times if times is None or zone is None else replace(times, write_zone=zone)) for name, times in made.parts
+        ]
+        try:
+            if pc.any(pc.equal(replace(made, parts=tuple(parts)).paths(distinct), partition)).as_py():
+                return True
+        except HudiError:
+            return False
+    return False
 
 
 def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
