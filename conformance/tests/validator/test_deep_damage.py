@@ -25,7 +25,6 @@ from hudi_reference.metadata.records import (
     PartitionStats,
     RecordLocation,
     SecondaryEntry,
-    ValueType,
 )
 from hudi_reference.storage import Storage
 
@@ -338,10 +337,7 @@ DAMAGES = (
            d.in_newest(lambda rows: rows.drop_columns(["fare"])),
            frozenset({("MDT-010", WRONG), ("META-004", LOST), ("MDT-014", COSMETIC)})),
     damage("statistics without a value type", d.indexed_of_version_9,
-           lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, value_type=None), _of_fare), "MDT-017",
-           severity=COSMETIC),
-    damage("a value type in an index of version V1", d.indexed,
-           lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, value_type=ValueType(4)), _of_fare), "MDT-017",
+           lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, value_type=None), _of_fare), "MDT-017", "MDT-014",
            severity=COSMETIC),
     damage("partition statistics too narrow", d.indexed,
            lambda s: _row_of_partial_index(s, "partition_stats", _narrow, _of_fare), "MDT-010", cosmetic=("MDT-014",)),

@@ -15,6 +15,7 @@ from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.storage import MemoryStorage, Storage
 
 _FIELDS = (("id", "string"), ("p", "string"), ("day", {"type": "int", "logicalType": "date"}), ("number", "int"))
+DEFINITIONS = ".hoodie/.index_defs/index.json"
 SCHEMA = {"type": "record", "name": "visit", "fields": [{"name": name, "type": kind} for name, kind in _FIELDS]}
 
 
@@ -50,3 +51,12 @@ def test_a_bound_without_its_type_is_a_number(index: str, column: str, severity:
 def test_statistics_of_version_8_have_no_types() -> None:
     """MDT-017: an index of version V1 has no types, and lacks nothing."""
     assert d.found_in(_with_dates(8)) == []
+
+
+def test_an_index_of_version_v1_has_no_types() -> None:
+    """MDT-017: the definition says V1, so that writers store bounds without types beside those that have one."""
+    storage = _with_dates(9)
+    storage.put(DEFINITIONS, storage.get(DEFINITIONS).replace(b'"V2"', b'"V1"'))
+    found = {(one.expected, one.severity) for one in d.found_in(storage) if one.rule == "MDT-017"}
+    expected = "no valueType, as the version V1 of the index has it"
+    assert found == {(expected, "wrong-answers"), (expected, "cosmetic")}
