@@ -282,9 +282,9 @@ SETTINGS_DAMAGES = (
     Damage("a damaged index of bootstrapped files", "base-files.bootstrapped", "LAY-001", bootstrapped,
            lambda s: t.cut(s, BOOTSTRAP_INDEX, 9)),
     Damage("no folder of the bootstrapped files", "base-files.bootstrapped", "LAY-001", bootstrapped,
-           _set("hoodie.bootstrap.base.path", None), says="hoodie.properties"),
+           _set("hoodie.bootstrap.base.path", None), says="hoodie.bootstrap.base.path, as"),
     Damage("an index of bootstrapped files that is switched off", "base-files.bootstrapped", "LAY-001", bootstrapped,
-           _set("hoodie.bootstrap.index.enable", "false"), says="hoodie.properties"),
+           _set("hoodie.bootstrap.index.enable", "false"), says="hoodie.bootstrap.index.enable, as"),
     Damage("no requested file", "timeline.pairs", "TL-048", t.copy_on_write,
            lambda s: s.delete(f"{t.TIMELINE}/{_requested(s)}.commit.requested")),
 )  # fmt: skip

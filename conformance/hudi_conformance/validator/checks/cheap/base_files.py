@@ -182,12 +182,13 @@ def _bootstrapped(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
     """LAY-001: the table tells where the columns of bootstrapped rows are: the folder, and an index of its files."""
     lacking = [one for one in table.groups.latest_slices if one.lacks_columns]
     tally.looked("LAY-001", at=len(lacking))
-    settings = {_SOURCE: table.entries.get(_SOURCE), _INDEXED: table.entries.get(_INDEXED, "true")}
-    for key, value in settings.items() if lacking else ():
+    if not lacking:
+        return
+    for key, value in ((_SOURCE, table.entries.get(_SOURCE)), (_INDEXED, table.entries.get(_INDEXED, "true"))):
         if value in (None, "", "false"):
-            yield Finding("LAY-001", "wrong-answers", PROPERTIES_PATH, _NO_SOURCE, "the value of the bootstrap", str(value),
-                          RESTORE, key=key)  # fmt: skip
-    known = _bootstrap_keys(table) if lacking else frozenset()
+            expected = f"{key}, as the bootstrap set it"
+            yield Finding("LAY-001", "wrong-answers", PROPERTIES_PATH, _NO_SOURCE, expected, str(value), RESTORE, key=key)
+    known = _bootstrap_keys(table)
     for one in lacking:
         if known.isdisjoint(f"part={name};fileid={one.file_id}" for name in (one.partition, one.partition or ".")):
             yield Finding(
