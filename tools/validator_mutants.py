@@ -75,9 +75,10 @@ class Example:
 #: Modules with tests of single tables, and those of them that take long or whose tables are examples already.
 TESTED = (
     "bounds_of_columns", "clustered_buckets", "consistent_hashing", "damaged_metadata_tables", "deep_contradictions",
-    "deep_damage", "deleted_partitions", "filled_columns", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks", "parts_of_checks",
-    "renamed_columns", "repeated_keys", "rolled_log_files", "seen_writes", "single_findings", "sound_tables",
-    "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables", "value_types", "written_schemas",
+    "deep_damage", "deleted_partitions", "filled_columns", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks",
+    "parts_of_checks", "renamed_columns", "repeated_keys", "rolled_log_files", "seen_writes", "single_findings",
+    "sound_tables", "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables", "value_types",
+    "written_schemas",
 )  # fmt: skip
 _COLLECT = ("--collect-only", "--assert=plain", "-qq", "-m", "not spark and not long")
 _LEFT_OUT = (
@@ -221,9 +222,11 @@ def _of_golden_tables() -> Iterator[Example]:
 
 
 def _of_compatibility() -> Iterator[Example]:
-    """Sound golden tables of version 6, and those that were upgraded or downgraded: only the findings that are explained."""
+    """Sound golden tables of version 6, those that were upgraded or downgraded, and one with a log file that two writes share:
+    only the findings that are explained.
+    """
     for case in test_sound_tables.SOUND:
-        if case.parent.name == "compatibility":
+        if case.parent.name == "compatibility" or case.name == "appended.by-two-actions":
             storage = clauses.copied(case / "table")
             seen = Example("", partial(clauses.stored, storage), CHEAP, bool).seen()
             yield _in_memory(f"golden {case.name}", storage, CHEAP, partial(_is_like, seen))

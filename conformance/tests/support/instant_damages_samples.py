@@ -40,4 +40,6 @@ INSTANT_DAMAGES = (
            _index_without_definitions, ("PROP-012", "IDX-010")),
     Damage("first ranges of hashes lost", "layout.hash-ranges", "LAY-021", resized, lambda s: lose_metadata(s, "north/"),
            severity="cosmetic", says="the number of buckets with which"),
+    Damage("ranges of hashes after a split lost", "layout.hash-ranges", "LAY-021", resized, lambda s: lose_metadata(s, "south/"),
+           severity="wrong-answers", says="or write all rows of the partition again"),
 )  # fmt: skip
