@@ -10,6 +10,9 @@ from hudi_conformance.validator.all_checks import ALL
 from hudi_reference import cluster, compact, log_compact, open_table, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.metadata_settings import INFLIGHT
+from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.services.indexing.indexing import schedule_indexing
 from hudi_reference.services.rollback.rollback import schedule_rollback
 from hudi_reference.storage.protocol import Storage
 from hudi_reference.timeline.instants.instant import Instant
@@ -65,6 +68,20 @@ def test_statistics_of_a_partition_beside_a_pending_write_are_not_tight():
         storage.put(f"{t.TIMELINE}/{Instant(requested, 'deltacommit', state).file_name}", b"")
     table.upsert(t.rows(1, 2, 3, 4, fare=9))
     assert [one for one in t.validated(storage, ALL).findings if one.rule == "MDT-014"] == []
+
+
+def test_files_of_an_index_that_is_being_built_are_no_lost_space():
+    """PROP-013: Apache Hudi 1.2.0 lists an index that a statement creates after it has stored the files of it. Until then the
+    pending build names the index, and no process may delete its files.
+    """
+    settings = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
+    storage = t.copy_on_write(**settings)
+    added = {**settings, "hoodie.metadata.index.bloom.filter.enable": "true"}
+    table = open_table("memory:///sample", storage=storage, clock=ManualClock(t.LATER), options=added)
+    assert schedule_indexing(table, added) is not None
+    t.change_properties(storage, {INFLIGHT: None})
+    storage.put(f"{METADATA_FOLDER}/bloom_filters/bloom-filters-0000-0_0-0-0_00000000000000000.hfile", b"x")
+    assert [one.rule for one in t.validated(storage, ALL).findings if one.rule == "PROP-013"] == []
 
 
 def test_a_compaction_does_not_count_the_inputs_of_a_log_compaction():

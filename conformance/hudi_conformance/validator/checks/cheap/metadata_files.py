@@ -250,7 +250,7 @@ def _settings(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
 
 def _left_over(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """PROP-013: each folder of the metadata table with files of an index is one that readers or an indexer use."""
-    listed = (*table.properties.fields(USABLE), *table.properties.fields(INFLIGHT))
+    listed = {*table.properties.fields(USABLE), *table.properties.fields(INFLIGHT)}
     found: dict[str, int] = {}
     newest = 0
     for path, info in table.listing.below(METADATA_FOLDER).files.items():
@@ -261,15 +261,23 @@ def _left_over(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     if not listed:
         yield from _unused(table, sum(found.values()), newest)
         return
+    being_built = _being_built(table)
     for partition, size in sorted(found.items()):
         tally.looked("PROP-013")
-        if partition not in listed:
+        if partition not in listed | being_built:
             yield Finding(
                 "PROP-013", "lost-space", f"{METADATA_FOLDER}/{partition}", "No reader uses the index.",
                 f"{partition} in {USABLE} or {INFLIGHT}", f"{size} bytes of an index that no property lists",
                 f"let a writer build the index again, or hudi-conformance service TABLE drop-index --index {partition}",
                 key=partition,
             )  # fmt: skip
+
+
+def _being_built(table: StoredTable) -> set[str]:
+    """The indexes that pending builds name. Apache Hudi lists an index after it has stored the first files of it."""
+    plans = (table.plan_of(instant) for instant in table.timeline.pending if instant.action == "indexing")
+    entries = (entry for plan in plans if plan is not None for entry in plan.get("indexPartitionInfos") or ())
+    return {str(entry.get("metadataPartitionPath")) for entry in entries}
 
 
 def _unused(table: StoredTable, size: int, newest: int) -> Iterator[Finding]:
