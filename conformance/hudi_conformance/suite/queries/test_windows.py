@@ -124,7 +124,7 @@ def test_notations_of_times(engine: Client, new_uri: Callable[[], str]) -> None:
 @pytest.mark.requirements("TYP-008")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge.event-time", "read.as-of", "table-version.9")
 def test_times_since_1970(engine: Client, new_uri: Callable[[], str]) -> None:
-    """TYP-008: ten digits are seconds since 1970, thirteen digits milliseconds. Releases that write version 9 accept both."""
+    """TYP-008: ten digits are seconds since 1970, thirteen digits milliseconds. 1.2.0 accepts both."""
     history = run_program(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     for state in history.states:
         moment = datetime.strptime(state.instant, "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
@@ -139,7 +139,7 @@ def test_times_since_1970(engine: Client, new_uri: Callable[[], str]) -> None:
 @pytest.mark.requirements("TYP-008")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge.event-time", "read.as-of", "table-version.9")
 def test_a_letter_between_date_and_time(engine: Client, new_uri: Callable[[], str]) -> None:
-    """TYP-008: a T between date and time is accepted as a blank is, by releases that write version 9."""
+    """TYP-008: a T between date and time is accepted as a blank is, as by 1.2.0."""
     history = run_program(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     for text, time in time_texts(history.states[1].instant):
         if " " in text:
