@@ -156,8 +156,10 @@ def _is_sound(seen: Seen) -> bool:
 def examples(scratch: Path) -> Iterator[Example | Tested]:
     """The damaged tables of the tests with the findings that these expect, and sound ones."""
     yield from tests()
-    for make in (*test_sound_tables.PROGRAMS.values(), *test_deep_damage.SOUND):
-        yield _in_memory(f"sound {getattr(make, '__name__', make)}", make(), ALL, _is_sound)
+    for name, make in test_sound_tables.PROGRAMS.items():
+        yield _in_memory(f"sound {name}", make(), ALL, _is_sound)
+    for make in test_deep_damage.SOUND:
+        yield _in_memory(f"sound {make.__name__}", make(), golden.DEEP, _is_sound)
     for one in test_unsound_tables.DAMAGES:
         storage = one.make()
         one.edit(storage)
