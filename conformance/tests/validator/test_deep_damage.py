@@ -1,5 +1,6 @@
 """The deep checks on damaged tables: each damage is found with its rule, and nothing else is found."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,12 +9,14 @@ from typing import Any
 import deep_damage_samples as d
 import pyarrow as pa
 import pytest
+import validated_tables_samples as t
 
 from hudi_conformance.validator.checks.deep import groups
 from hudi_conformance.validator.checks.deep.files import log_files
 from hudi_reference import open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey, encode_block
+from hudi_reference.files.log.content import decode_rows, encode_rows
 from hudi_reference.files.log.positions import encode_positions
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
@@ -26,6 +29,7 @@ from hudi_reference.metadata.records import (
     RecordLocation,
     SecondaryEntry,
 )
+from hudi_reference.schema.avro import parse_schema
 from hudi_reference.storage import Storage
 
 
@@ -451,3 +455,27 @@ def test_no_check_can_be_dropped(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     case.edit(storage)
     left = [one.found for one in d.found_in(storage) if one.rule == rule]
     assert all(one.startswith(REFUSED_BY_READERS) for one in left)
+
+
+def _with_texts(block: Block) -> bytes | None:
+    """A block whose writer had another type of the column `fare`."""
+    stored = json.loads(block.header[HeaderKey.SCHEMA])
+    (fare,) = [field for field in stored["fields"] if field["name"] == "fare"]
+    fare["type"] = ["null", "string"]
+    text = json.dumps(stored)
+    rows = decode_rows(block)
+    at = rows.column_names.index("fare")
+    changed = rows.set_column(at, "fare", rows.column(at).cast("string"))
+    content = encode_rows(changed, parse_schema(text, block.path))
+    return encode_block(block.kind, {**block.header, HeaderKey.SCHEMA: text}, content)
+
+
+def test_columns_of_a_failed_write_are_not_compared() -> None:
+    """LF-038: a block of a completed write has another type of a column than the table; if the write failed, no query reads it."""
+    storage = d.merge_on_read()
+    d.rewrite_log(storage, _with_texts)
+    assert "LF-038" in {one.rule for one in d.found_in(storage)}
+    (block, *_) = read_log_file(storage, t.log_files(storage)[0])
+    (completed,) = [path for path in t.paths(storage, ".deltacommit") if f"/{block.header[HeaderKey.INSTANT_TIME]}_" in path]
+    storage.delete(completed)
+    assert "LF-038" not in {one.rule for one in d.found_in(storage)}

@@ -89,6 +89,21 @@ def test_texts_of_times_may_be_folders_of_a_generator_of_times(settings: dict[st
     assert not [one for one in d.found_in(table.storage) if one.rule == "PROP-001"]
 
 
+@pytest.mark.parametrize(("divider", "rules"), [("/", set()), ("_", {"LAY-018", "PROP-008"})])
+def test_dates_in_folders_with_names(divider: str, rules: set[str]) -> None:
+    """ER-275: a writer that splits dates stores 2026-07-03 below p=2026/07/03, and no property tells."""
+    named = {"hoodie.datasource.write.hive_style_partitioning": "true"}
+    table = d._create("COPY_ON_WRITE", {}, properties=named)
+    rows = d.rows(0, 1)
+    at = rows.column_names.index("p")
+    dates = ["2026/07/03", "2026/07/04"]
+    table.insert(rows.set_column(at, "p", pa.array([date.replace("/", divider) for date in dates])))
+    for path, date in zip(t.base_files(table.storage), dates, strict=True):
+        d.rewrite(table.storage, path, d.with_value("p", 0, date.replace("/", "-")))
+    found = {one.rule for one in d.found_in(table.storage)}
+    assert found & {"LAY-018", "PROP-008"} == rules
+
+
 _HOURS = {"timestamp_type": "DATE_STRING", "input_dateformat": "yyyy-MM-dd HH", "output_dateformat": "yyyy/MM/dd"}
 
 

@@ -85,7 +85,7 @@ def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
     """The partition paths that the fields of the rows give; None if they cannot be computed."""
     made = _generator(opened)
     properties = opened.properties
-    splits = properties.splits_dates or _SPLITS in (properties.get(_EXTRACTOR) or "")
+    splits = properties.splits_dates or _SPLITS in (properties.get(_EXTRACTOR) or "") or _splits_named_dates(opened)
     if made is None or not made.parts or properties.is_set(DROP_KEY) or splits:
         return None
     if any(times is not None for _, times in made.parts) or not _are_certain(rows, (field for field, _ in made.parts)):
@@ -94,6 +94,13 @@ def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
         return made.paths(rows)
     except HudiError:
         return None
+
+
+def _splits_named_dates(opened: Opened) -> bool:
+    """ER-275: whether folders as p=2026/07/03 show that a writer splits dates, of which then no property tells."""
+    if not opened.properties.is_set("hoodie.datasource.write.hive_style_partitioning"):
+        return False
+    return re.fullmatch(r"[^/=]+=\d{4}/\d{2}/\d{2}", next((one.partition for one in opened.groups), "")) is not None
 
 
 _GENERATOR = "hoodie.table.keygenerator.type"

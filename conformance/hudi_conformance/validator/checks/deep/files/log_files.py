@@ -106,7 +106,8 @@ def _decode(opened: Opened, block: Block, base: BaseFile | None) -> LogBlock | N
     if block.kind not in DATA_BLOCKS:
         return None
     rows = decode_rows(block)
-    opened.reader.conformed(lambda names: rows, opened.reader.schema, block.instant, block.path)
+    if opened.has_completed(block.instant):  # a failed write may have other columns, which no query reads
+        opened.reader.conformed(lambda names: rows, opened.reader.schema, block.instant, block.path)
     filled = with_unfilled_nulls(opened, rows)
     return LogBlock(block, filled, [], keys_of_rows(opened, filled), base)
 
