@@ -6,14 +6,12 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_conformance.validator.checks.deep.bounds import Deviation, deviation
+from hudi_conformance.validator.checks.time_zones import ZONES
 from hudi_reference.errors import HudiError
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.index_functions import values_of
 from hudi_reference.metadata.records import Statistics
 from hudi_reference.schema.fields import column_at
-
-#: The offsets from UTC at which an expression of a time may have been evaluated: the zone is not stored (ER-165).
-ZONES = (datetime.UTC, *(datetime.timezone(datetime.timedelta(minutes=m)) for m in range(-12 * 60, 14 * 60 + 1, 15)))
 
 
 def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray | None:

@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_conformance.validator.checks.deep.bounds import Deviation, counts, deviation
-from hudi_conformance.validator.checks.deep.expressions import ZONES, column_of, deviation_of_function, evaluated
+from hudi_conformance.validator.checks.deep.expressions import column_of, deviation_of_function, evaluated
 from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, described, where
 from hudi_conformance.validator.checks.deep.files.footer_statistics import sizes_of_columns
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.checks.remedies import rebuild
+from hudi_conformance.validator.checks.time_zones import ZONES
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property
 from hudi_reference.files.bloom.bloom import FilterType, decode_filter

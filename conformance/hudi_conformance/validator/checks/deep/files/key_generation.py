@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_conformance.validator.checks.deep.expressions import ZONES
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.checks.time_zones import ZONES
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
