@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 from urllib.parse import SplitResult
 
 from hudi_reference.errors import Misuse, NameNotStorable
-from hudi_reference.storage.object_errors import AccessSettings, library_errors, mask_credentials
+from hudi_reference.storage.object_errors import AccessSettings, library_errors, mask_credentials, text_of
 from hudi_reference.storage.objects import WHOLE, ObjectStorage
 
 ACCOUNT = "AZURE_STORAGE_ACCOUNT_NAME"
@@ -67,10 +67,10 @@ def _opened(kind: Any, place: str, path: str, access: AccessSettings, **settings
             **settings,
         )
     except library_errors() as error:
-        said, remedy = mask_credentials(" ".join(str(error).partition("\n\nDebug source")[0].split())), f"check {access.keys}"
         raise Misuse(
-            "the object store cannot be opened", path=place, expected=access.keys, found=said, remedy=remedy
-        ) from error
+            "the object store cannot be opened", path=place, expected=access.keys, found=text_of(error),
+            remedy=f"check {access.keys}",
+        ) from error  # fmt: skip
 
 
 class AzureObjects(ObjectStorage):
@@ -79,7 +79,8 @@ class AzureObjects(ObjectStorage):
     def names(self, folder: str) -> tuple[str, ...]:
         """See `Storage`. No folder is also an object."""
         found = super().names(folder)
-        return tuple(name for name in found if f"{name}/" not in found)
+        folders = {name for name in found if name.endswith("/")}
+        return tuple(name for name in found if f"{name}/" not in folders)
 
     def put(self, path: str, data: bytes) -> None:
         """See `Storage`."""

@@ -77,7 +77,7 @@ def translate_error(what: str, path: str, error: Exception, access: AccessSettin
     """Translate an error of the store into one of the reference; `found` is the text of the store."""
     from obstore import exceptions
 
-    said = mask_credentials(" ".join(str(error).partition("\n\nDebug source")[0].split()))[:500]
+    said = text_of(error)
     if _METADATA_SERVICE.search(said):
         return AccessDenied(
             f"there are no credentials for a {what}", path=path, expected=access.keys,
@@ -105,6 +105,11 @@ def outcome_unknown(path: str, fault: StorageFault) -> StorageFault:
         "it is unknown whether the object was written", rule="S3-002", path=path, expected="an answer", found=fault.found,
         remedy="check the timeline before you repeat the write; it may be complete",
     )  # fmt: skip
+
+
+def text_of(error: Exception) -> str:
+    """What an error of the library says, in one line, without its internals and without credentials."""
+    return mask_credentials(" ".join(str(error).partition("\n\nDebug source")[0].split()))[:500]
 
 
 def mask_credentials(text: str) -> str:

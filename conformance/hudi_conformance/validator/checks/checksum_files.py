@@ -26,10 +26,14 @@ _SMALL = 1 << 20
 
 def _files_with_checksums(table: StoredTable) -> Iterator[str]:
     """The files that have checksums. Other file systems and object stores never read those that were copied to them."""
-    for path in table.listing.files if local_path(table.uri) is not None else ():
+    if local_path(table.uri) is None:
+        return
+    for path in table.listing.files:
+        if not path.endswith(".crc"):
+            continue
         folder, name = split_path(path)
         checked = join_path(folder, name[1:].removesuffix(".crc"))
-        if name.startswith(".") and name.endswith(".crc") and checked in table.listing.files:
+        if name.startswith(".") and checked in table.listing.files:
             yield checked
 
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
@@ -135,10 +134,13 @@ def archived_without_entry(table: StoredTable) -> Mapping[LevelFile, Sequence[In
     def found() -> dict[LevelFile, list[Instant]]:
         active = {one.identity for one in table.timeline.instants}
         written = {one.name.instant for one in table.data_files.values()}
-        lost = {file: [one for one in inside if one.identity not in active] for file, inside in table.history.unlisted.items()}
-        return {file: inside for file, inside in lost.items() if any(one.requested in written for one in inside)}
+        others = {
+            file: [one for one in inside if one.identity not in active] for file, inside in table.history.unlisted.items()
+        }
+        return {file: inside for file, inside in others.items() if any(one.requested in written for one in inside)}
 
-    return cast(Mapping[LevelFile, Sequence[Instant]], table.once("archived without entry", found))
+    lost: Mapping[LevelFile, Sequence[Instant]] = table.once("archived without entry", found)
+    return lost
 
 
 def _listed_from(table: StoredTable, least: int) -> set[str]:
