@@ -41,8 +41,8 @@ other files. For tables that you do not trust, set a smaller number of bytes:
     HUDI_REFERENCE_LIMIT_MEMORY=4000000000 hudi-conformance validate TABLE --deep
 
 Systems without `/proc`, programs that use the package as a library, and commands that start a JVM (`--spark`, `--engine`) have
-no such bound. There `ulimit -v` has the same effect. The ORC library does not check every allocation: an ORC
-file whose statistics count fewer elements of lists than it has may end the process when the memory is used up.
+no such bound. There `ulimit -d` has the same effect. The ORC library does not check every allocation: with a bound, columns
+of lists and maps in ORC files are read by another process, which inherits it and may end alone.
 
 ## What has no limit
 

@@ -1,21 +1,27 @@
 """Memory of commands that read tables: bounded, with an error that names the file and the remedy."""
 
 import io
+import os
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from reference_samples import SCHEMA, trip, trips
+from pyarrow import orc
+from reference_samples import SCHEMA, rows_of, trip, trips
 from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
 from hudi_conformance.commands.tables.bounded_memory import bounded_memory
-from hudi_reference import create_table
+from hudi_reference import create_table, open_table
 from hudi_reference.limits import MEMORY_VARIABLE
 
 GIB = 1 << 30
+ELEMENTS = 20_000_000
 ROWS, TEXT = 40_000, "x" * (1 << 20)
 
 
@@ -79,3 +85,43 @@ def test_the_bound_is_never_above_that_of_the_process(monkeypatch: pytest.Monkey
             assert resource.getrlimit(resource.RLIMIT_DATA)[0] == 1 << 40
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    """The base file in ORC of a table with one row and a column of lists."""
+    schema = {**SCHEMA, "fields": [*SCHEMA["fields"], {"name": "l", "type": {"type": "array", "items": "long"}}]}
+    table = create_table(
+        str(tmp_path), name="t", schema=schema, record_key=("id",), properties={"hoodie.table.base.file.format": "ORC"}
+    )
+    table.insert(rows_of(schema, {**trip("1", "a"), "l": [7, 8]}))
+    (base,) = tmp_path.glob("*.orc")
+    return base
+
+
+def test_lists_are_the_same_when_another_process_reads_them(listed: Path) -> None:
+    """BF-002: the rows are those of the file with and without a bound."""
+    table = open_table(str(listed.parent))
+    free = table.snapshot()
+    with bounded_memory():
+        assert table.snapshot() == free
+    assert free.column("l").to_pylist() == [[7, 8]]
+
+
+@pytest.mark.parametrize("bound", [200 << 20, 300 << 20, 400 << 20])
+def test_false_statistics_of_a_list_do_not_end_the_command(listed: Path, bound: int) -> None:
+    """BF-002: 20 million elements in 400 bytes, by the statistics one. Without memory the ORC library ends its process."""
+    rows = orc.ORCFile(listed).read()
+    many = pa.ListArray.from_arrays(pa.array([0, ELEMENTS], pa.int32()), pa.array(np.zeros(ELEMENTS, "int64")))
+    out = io.BytesIO()
+    orc.write_table(rows.set_column(rows.column_names.index("l"), "l", many), out, compression="uncompressed")
+    true = b"\x08" + bytes(ELEMENTS >> shift & 127 | (128 if shift < 21 else 0) for shift in (0, 7, 14, 21))
+    assert out.getvalue().count(true) == 3, "numberOfValues in the statistics of the row group, the stripe and the file"
+    listed.write_bytes(out.getvalue().replace(true, b"\x08\x81\x80\x80\x00"))
+    run = subprocess.run(
+        [sys.executable, "-m", "hudi_conformance", "validate", str(listed.parent), "--deep"],
+        env={**os.environ, MEMORY_VARIABLE: str(bound)}, text=True, capture_output=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert run.returncode == 1, run.stderr
+    text = " ".join(run.stdout.split())
+    assert "the file system did not read the file: Cannot allocate" in text and MEMORY_VARIABLE in text

@@ -12,6 +12,7 @@ from pyarrow import orc
 from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
 from hudi_reference.files.base.orc_footer import BLOCK_SIZE, read_postscript, values_of, with_entries
+from hudi_reference.files.base.orc_process import memory_is_bounded, read_in_process
 from hudi_reference.files.base.orc_zones import UTC, has_clock_times, zones_of
 from hudi_reference.files.base.written_file import StoredRows, WrittenFile
 from hudi_reference.limits import COLUMNS, FILE_VALUES
@@ -37,18 +38,26 @@ def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, thre
         COLUMNS.check(len(present), path)
         has_lists = any(_has_lists(file.schema.field(name).type) for name in wanted)
         FILE_VALUES.check(max(file.nrows * len(wanted), values_of(source) if has_lists else 0), path)
-        known.check_content(path, _content(file))
-        return file.read(columns=wanted).select(wanted)
+        known.check_content(path, _content(file, source, path))
+        return _rows(file, source, path, wanted)
 
 
-def _content(file: orc.ORCFile) -> StoredRows:
+def _content(file: orc.ORCFile, source: pa.NativeFile, path: str) -> StoredRows:
     """The rows of the file for checks."""
     return StoredRows(
         file.schema.names,
         file.nrows,
-        first=lambda names: file.read_stripe(0, columns=list(names)),
-        column=lambda name: file.read(columns=[name]).column(0),
+        first=lambda names: _rows(file, source, path, list(names), stripe=0),
+        column=lambda name: _rows(file, source, path, [name]).column(0),
     )
+
+
+def _rows(file: orc.ORCFile, source: pa.NativeFile, path: str, columns: list[str], stripe: int | None = None) -> pa.Table:
+    """The columns of all rows, or at least of those of one stripe."""
+    if memory_is_bounded() and any(_has_lists(file.schema.field(name).type) for name in columns):
+        source.seek(0)
+        return read_in_process(source.read(), columns, path).select(columns)
+    return (file.read(columns=columns) if stripe is None else file.read_stripe(stripe, columns=columns)).select(columns)
 
 
 def _has_lists(kind: pa.DataType) -> bool:

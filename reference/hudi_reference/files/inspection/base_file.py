@@ -82,7 +82,7 @@ def _check_columns(found: pq.ParquetFile) -> None:
 
 def _orc(file: KnownFile) -> InspectedBase:
     with opened_orc(file.storage, file.path) as (found, _):
-        first = found.schema.names[:1]
+        first = [field.name for field in found.schema if not pa.types.is_nested(field.type)][:1]
         parts = tuple(Part(found.read_stripe(i, columns=first).num_rows, None) for i in range(found.nstripes))
         writer = f"{found.writer} {found.software_version}".strip()
         return InspectedBase(file, found.schema, _texts(found.metadata), writer, str(found.compression), parts)
