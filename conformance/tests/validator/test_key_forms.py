@@ -128,3 +128,34 @@ def test_folders_of_times_have_the_formats_of_the_settings(changes: dict[str, st
     t.change_properties(table.storage, {f"{prefix}{name}": value for name, value in changes.items()})
     found = [one for one in d.found_in(table.storage) if one.rule == "PROP-001"]
     assert {one.severity for one in found} == (set() if is_right else {"wrong-answers"})
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize(
+    ("values", "strays"),
+    [
+        (["2024-01-01 20", "2024-01-01 02"], []),
+        (["2024-01-01 20", "2024-01-02 02"], []),
+        (["2024-01-01 20", "2024-06-01 20"], ["'2024/06/01' in row 1"]),
+        (["2024-06-01 20", "2024-06-01 20"], ["'2024/06/01' in row 0"]),
+    ],
+)
+def test_rows_in_the_folder_of_another_time(table_type: str, values: list[str], strays: list[str]) -> None:
+    """LAY-018: the folder of times is that of each of its rows, in some time zone that a writer may have had."""
+    settings = {f"hoodie.keygen.timebased.{name.replace('_', '.')}": value for name, value in _HOURS.items()}
+    table = d._create(table_type, {}, properties={"hoodie.table.keygenerator.type": "TIMESTAMP"} | settings)
+    for ts in (1, 2):
+        rows = d.rows(0, 2, ts=ts)
+        table.upsert(rows.set_column(rows.column_names.index("p"), "p", pa.array(["2024-01-01 20"] * 2)))
+
+    def moved(rows: pa.Table) -> pa.Table:
+        return rows.set_column(rows.column_names.index("p"), "p", pa.array(values))
+
+    if table_type == "COPY_ON_WRITE":
+        d.rewrite(table.storage, t.base_files(table.storage)[-1], moved)
+    else:
+        d.rewrite_log(table.storage, d.with_rows(moved), "2024/01/01")
+    found = [one for one in d.found_in(table.storage) if one.rule == "LAY-018"]
+    assert [(one.severity, one.expected, one.found) for one in found] == [
+        ("wrong-answers", "'2024/01/01'", stray) for stray in strays
+    ]

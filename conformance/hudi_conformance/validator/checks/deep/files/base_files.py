@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, computed_paths
+from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, strays
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property
@@ -178,11 +178,12 @@ def rows_are_in_their_partition(opened: Opened, file: BaseFile, tally: Tally) ->
 
 def paths_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
     """LAY-018: the folder is the partition of the rows' fields."""
-    paths = computed_paths(opened, file.rows)
-    if paths is None:
+    found = strays(opened, file.rows, file.partition)
+    if found is None:
         return
     tally.looked("LAY-018", at=file.rows.num_rows)
-    if rows := where(pc.not_equal(paths, file.partition)):
+    paths, rows = found
+    if rows:
         is_filled = opened.properties.populates_meta_fields and COMMIT_TIME in file.rows.column_names
         times = file.rows.column(COMMIT_TIME).to_pylist() if is_filled else ()
         yield file.finding(

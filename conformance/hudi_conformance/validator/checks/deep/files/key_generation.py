@@ -31,6 +31,7 @@ from hudi_reference.records.keys.timestamp_keygen import PREFIX
 _EXTRACTOR, _SPLITS = "hoodie.table.partition_extractor_class", "SlashEncodedDay"
 _CERTAIN = (pt.is_string, pt.is_large_string, pt.is_integer, pt.is_boolean, pt.is_date32)
 _CERTAIN_IN_KEYS = (*_CERTAIN, pt.is_binary)
+_CERTAIN_IN_TIMES = (pt.is_string, pt.is_large_string, pt.is_integer)
 
 
 def computed_keys(opened: Opened, rows: pa.Table, stored: pa.Array) -> tuple[pa.Array, ...]:
@@ -83,17 +84,54 @@ def _has_one_form(opened: Opened) -> bool:
 
 def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
     """The partition paths that the fields of the rows give; None if they cannot be computed."""
-    made = _generator(opened)
-    properties = opened.properties
-    splits = properties.splits_dates or _SPLITS in (properties.get(_EXTRACTOR) or "") or _splits_named_dates(opened)
-    if made is None or not made.parts or properties.is_set(DROP_KEY) or splits:
-        return None
-    if any(times is not None for _, times in made.parts) or not _are_certain(rows, (field for field, _ in made.parts)):
+    made = _followed(opened, rows)
+    if made is None or _has_times(made):
         return None
     try:
         return made.paths(rows)
     except HudiError:
         return None
+
+
+def _followed(opened: Opened, rows: pa.Table) -> KeyGenerator | None:
+    """The key generator, if it can be followed from the partition fields of these rows to their folders."""
+    made, properties = _generator(opened), opened.properties
+    splits = properties.splits_dates or _SPLITS in (properties.get(_EXTRACTOR) or "") or _splits_named_dates(opened)
+    if made is None or not made.parts or properties.is_set(DROP_KEY) or splits:
+        return None
+    certain = _CERTAIN_IN_TIMES if _has_times(made) else _CERTAIN
+    return made if _are_certain(rows, (field for field, _ in made.parts), certain) else None
+
+
+def _has_times(made: KeyGenerator) -> bool:
+    return any(times is not None for _, times in made.parts)
+
+
+def strays(opened: Opened, rows: pa.Table, partition: str) -> tuple[pa.Array, list[int]] | None:
+    """The partition paths that the fields of the rows give, and the rows with another one; None if they cannot be computed.
+
+    Of times it is the first row whose path is another one in each time zone that a writer may have had.
+    """
+    made = _followed(opened, rows)
+    if made is None:
+        return None
+    try:
+        paths = made.paths(rows)
+        found = pc.indices_nonzero(pc.not_equal(paths, partition))
+        return paths, _first_in_no_zone(made, rows, partition, found) if _has_times(made) else found.to_pylist()
+    except HudiError:
+        return None
+
+
+def _first_in_no_zone(made: KeyGenerator, rows: pa.Table, partition: str, numbers: pa.Array) -> list[int]:
+    """The first of these rows for which no time zone gives the partition. Rows whose zone is found need no other. Raises HudiError."""
+    while len(numbers):
+        first = rows.take(numbers[:1])
+        zone = next((one for one in _in_zones(made) if one.paths(first)[0].as_py() == partition), None)
+        if zone is None:
+            break
+        numbers = numbers.filter(pc.not_equal(zone.paths(rows.take(numbers)), partition))
+    return numbers[:1].to_pylist()  # type: ignore[no-any-return]
 
 
 def _splits_named_dates(opened: Opened) -> bool:
@@ -198,16 +236,18 @@ def _is_plain(values: Sequence[str], partition: str, field: str) -> bool:
 def _makes(made: KeyGenerator, rows: pa.Table, partition: str) -> bool:
     """Whether the generator makes this path of one of the rows, in its time zone or in another, which a writer may have had."""
     distinct = rows.group_by(rows.column_names).aggregate([])
-    for zone in (None, *ZONES):
-        parts = [
-            (name, times if times is None or zone is None else replace(times, write_zone=zone)) for name, times in made.parts
-        ]
-        try:
-            if pc.any(pc.equal(replace(made, parts=tuple(parts)).paths(distinct), partition)).as_py():
-                return True
-        except HudiError:
-            return False
-    return False
+    try:
+        return any(pc.any(pc.equal(each.paths(distinct), partition)).as_py() for each in _in_zones(made))
+    except HudiError:
+        return False
+
+
+def _in_zones(made: KeyGenerator) -> Iterator[KeyGenerator]:
+    """The generator in its time zone, and in each other that a writer may have had."""
+    yield made
+    for zone in ZONES:
+        parts = ((name, times if times is None else replace(times, write_zone=zone)) for name, times in made.parts)
+        yield replace(made, parts=tuple(parts))
 
 
 def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

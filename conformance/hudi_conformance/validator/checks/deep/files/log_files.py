@@ -25,7 +25,7 @@ from hudi_conformance.validator.checks.deep.files.base_files import (
     with_unfilled_nulls,
 )
 from hudi_conformance.validator.checks.deep.files.counts import Counted, counts_of_a_log_file
-from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, computed_paths
+from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, strays
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError
@@ -232,11 +232,12 @@ def records_are_in_their_partition(opened: Opened, log: LogBlock, tally: Tally) 
 
 def paths_are_those_of_the_fields(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
     """LAY-018: the folder is the partition of the rows' fields, as in base files."""
-    paths = None if log.rows is None else computed_paths(opened, log.rows)
-    if paths is None:
+    found = None if log.rows is None else strays(opened, log.rows, log.partition)
+    if found is None:
         return
+    paths, rows = found
     tally.looked("LAY-018", at=len(paths))
-    if rows := where(pc.not_equal(paths, log.partition)):
+    if rows:
         yield log.finding(
             "LAY-018", severity_of_strays(opened, (log.block.instant,)), STRAYS, repr(log.partition), described(paths, rows),
             log.keys[rows[0]].as_py(),
