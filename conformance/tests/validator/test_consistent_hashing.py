@@ -1,7 +1,7 @@
 """Tables with consistent hashing, whose log files have the instants of their slices in their names (ER-163)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +10,7 @@ import validated_tables_samples as t
 from consistent_hashing_samples import RANGES, lose_metadata, named_by_slice, of_ranges, resized, written
 
 from hudi_conformance.validator.all_checks import ALL, CHEAP
+from hudi_conformance.validator.checks.finding import Check
 from hudi_reference import cluster
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MalformedTable, UnsupportedTableFeature
@@ -118,15 +119,44 @@ def test_lost_key_fields_of_a_table_of_log_files() -> None:
     assert ("PROP-007", "wrong-answers") in {(one.rule, one.severity) for one in found}
 
 
-def test_ranges_of_a_pending_clustering_are_not_used() -> None:
-    """LAY-021: rows are in the ranges before a clustering that has not completed. Ranges of no known action are a fault."""
+def _store_ranges(storage: Storage, instant: str, change: Callable[[Any], object] = lambda content: None) -> str:
+    """Hashing metadata of an instant, with this change of the first one."""
+    content = json.loads(storage.get(f"{FOLDER}/south/{FIRST}.hashing_meta")) | {"instant": instant}
+    change(content)
+    path = f"{FOLDER}/south/{instant}.hashing_meta"
+    storage.put(path, json.dumps(content).encode())
+    return path
+
+
+@pytest.mark.parametrize("checks", [CHEAP, ALL])
+def test_ranges_of_a_pending_clustering_are_not_used(checks: tuple[Check, ...]) -> None:
+    """LAY-021: rows are in the ranges before a clustering that has not completed. Ranges of no known action are a fault: writers
+    refuse the partition.
+    """
     storage, instant = written(()), "20990101000000000"
-    content = json.loads(storage.get(f"{FOLDER}/south/{FIRST}.hashing_meta"))
-    content["nodes"][0]["fileIdPrefix"] = str(UUID(int=7, version=4))
-    storage.put(f"{FOLDER}/south/{instant}.hashing_meta", json.dumps(content).encode())
-    assert ("LAY-021", "wrong-answers") in {(one.rule, one.severity) for one in t.validated(storage, ALL).findings}
+    path = _store_ranges(storage, instant, lambda content: content["nodes"][0].update(fileIdPrefix=str(UUID(int=7, version=4))))
+    (found,) = [one for one in t.validated(storage, checks).findings if one.rule == "LAY-021"]
+    assert (found.severity, found.path) == ("wrong-answers", path)
+    assert found.remedy.startswith("delete the file if")
     storage.put(f".hoodie/timeline/{instant}.clustering.inflight", b"")
-    assert "LAY-021" not in {one.rule for one in t.validated(storage, ALL).findings}
+    assert "LAY-021" not in {one.rule for one in t.validated(storage, checks).findings}
+
+
+@pytest.mark.parametrize("change", [{"numBuckets": 4}, {"instant": "20260101000000000"}])
+def test_members_of_ranges_that_contradict_the_file(change: dict[str, Any]) -> None:
+    """LAY-021: a file of hashing metadata has the number of its ranges and the instant of its name. Writers follow neither."""
+    storage = written(())
+    path = _store_ranges(storage, FIRST, lambda content: content.update(change))
+    (found,) = t.validated(storage, ALL).findings
+    assert (found.rule, found.severity, found.path, found.key) == ("LAY-021", "cosmetic", path, *change)
+
+
+@pytest.mark.parametrize("checks", [CHEAP, ALL])
+def test_a_range_that_is_being_replaced(checks: tuple[Check, ...]) -> None:
+    """LAY-021: writers refuse a partition with a range that is marked as one that a split replaces."""
+    storage = written(())
+    path = _store_ranges(storage, FIRST, lambda content: content["nodes"][0].update(tag="REPLACE"))
+    assert [(one.severity, one.path) for one in t.validated(storage, checks).findings] == [("wrong-answers", path)]
 
 
 def _exchange_ranges(storage: Storage) -> None:

@@ -1,10 +1,12 @@
 """The hashing metadata of partitions with consistent hashing: ranges of the hashes of keys, one file group each."""
 
+import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.errors import HudiError, UnsupportedTableFeature
+from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import split_path
 from hudi_reference.write.placement.consistent_buckets import (
     ENDING,
@@ -14,6 +16,8 @@ from hudi_reference.write.placement.consistent_buckets import (
     load_nodes,
     names_a_range,
 )
+
+NO_RANGES = "Writers refuse the partition: they cannot tell to which file group a record belongs."
 
 
 def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -28,7 +32,7 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         folder = folder_of_ranges(partition)
         tally.looked("LAY-021")
         if folder in described:
-            yield from _unlisted_ranges(table, partition, ids)
+            yield from _wrong_ranges(table, partition, ids)
             continue
         lost = [one for one in ids if not is_first_range(one)]
         yield Finding(
@@ -41,23 +45,37 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         )  # fmt: skip
 
 
-def _unlisted_ranges(table: StoredTable, partition: str, ids: Sequence[str]) -> Iterator[Finding]:
-    """The hashing metadata of a partition can be read, and has a range for each of these file groups."""
+def _wrong_ranges(table: StoredTable, partition: str, ids: Sequence[str]) -> Iterator[Finding]:
+    """The hashing metadata of a partition can be read, agrees with itself, and has a range for each of these file groups."""
     folder = folder_of_ranges(partition)
     try:
-        prefixes = tuple(node.prefix for node in load_nodes(table.storage, partition, table.timeline) or ())
-    except UnsupportedTableFeature:
-        return  # a clustering is splitting or merging the ranges
+        nodes = load_nodes(table.storage, partition, table.timeline, beside_pending=True) or ()
     except HudiError as error:
-        yield finding_of(error, "wrong-answers", "Writers refuse the partition.", rule="LAY-021", path=folder)
+        yield finding_of(error, "wrong-answers", NO_RANGES, rule="LAY-021", path=folder)
         return
+    names = sorted(name for name in table.storage.names(folder) if name.endswith(ENDING))
+    for name in names:
+        yield from _contradictions(table, f"{folder}/{name}")
+    prefixes = tuple(node.prefix for node in nodes)
     lacking = [one for one in sorted(ids) if not one.startswith(prefixes)]
-    if prefixes and lacking:
+    is_resized = names[-1].removesuffix(ENDING) in table.timeline.pending_times
+    if prefixes and lacking and not is_resized:
         yield Finding(
             "LAY-021", "wrong-answers", folder, "Writers look for its keys in another file group, and insert them again.",
             "a range for each file group", f"none for {', '.join(lacking)}",
             "restore the folder from another copy of the table, or write all rows of the partition again",
         )  # fmt: skip
+
+
+def _contradictions(table: StoredTable, path: str) -> Iterator[Finding]:
+    """The members that no writer follows are those of the file."""
+    content: Any = json.loads(table.storage.get(path))
+    for key, expected in (("instant", split_path(path)[1].removesuffix(ENDING)), ("numBuckets", len(content["nodes"]))):
+        if content.get(key, expected) != expected:
+            yield Finding(
+                "LAY-021", "cosmetic", path, "Writers follow the name of the file and its ranges.", f"{key}={expected}",
+                str(content[key]), "restore the file from another copy of the table", key=key,
+            )  # fmt: skip
 
 
 def _names_a_range(table: StoredTable) -> bool:

@@ -120,7 +120,9 @@ def load_nodes(
     if instants[-1] != done[-1] and not (beside_pending and instants[-1] in timeline.pending_times):
         raise UnsupportedTableFeature(
             "buckets are being split or merged", rule="LAY-021", path=f"{folder}/{instants[-1]}{ENDING}",
-            expected="metadata of a completed clustering", remedy="write again when the clustering has completed",
+            expected="metadata of a completed clustering", found=f"that of {instants[-1]}",
+            remedy="write again when the clustering has completed" if instants[-1] in timeline.pending_times
+            else "delete the file if no file group has an id of its ranges; otherwise restore the files of the clustering",
         )  # fmt: skip
     path = f"{folder}/{done[-1]}{ENDING}"
     return _nodes_of(storage.get(path), partition, path)

@@ -15,6 +15,7 @@ from hudi_conformance.validator.checks.deep.buckets import Placement, has_simple
 from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, INSERTS, described
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.checks.hash_ranges import NO_RANGES
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
@@ -25,7 +26,6 @@ from hudi_reference.records.keys.bucket_hash import bucket_prefix
 #: The number of keys that a part has in memory.
 AT_ONCE = 5_000_000
 _REFUSED = "Queries of the latest state refuse the file slice."
-_NO_BUCKETS = "Writers cannot tell to which file group a record belongs."
 _SEQUENCE = "_hoodie_commit_seqno"
 
 
@@ -81,7 +81,7 @@ def examine_keys(table: StoredTable, share: Share, tally: Tally) -> Iterator[Fin
         try:
             placement = placement_of(table, share.partition, share.slices, whole)
         except HudiError as error:
-            yield finding_of(error, "wrong-answers", _NO_BUCKETS, rule="LAY-021", path=share.partition)
+            yield finding_of(error, "wrong-answers", NO_RANGES, rule="LAY-021", path=share.partition)
             return
         if placement is not None:
             yield from _misplaced(share, placement, whole, tally)
