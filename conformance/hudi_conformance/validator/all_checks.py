@@ -18,6 +18,7 @@ from hudi_conformance.validator.checks.cheap import (
 from hudi_conformance.validator.checks.checksum_files import CHECKSUM_FILES, CHECKSUMS_OF_DATA
 from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
+from hudi_conformance.validator.checks.deep.files.bootstrapped import BOOTSTRAPPED
 from hudi_conformance.validator.checks.deep.files.key_generation import KEY_FIELDS, PARTITION_FIELDS, TIME_FORMATS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
 from hudi_conformance.validator.checks.deep.key_entries import KEY_ENTRIES
@@ -68,6 +69,7 @@ CHEAP: tuple[Check, ...] = (
 DEEP: tuple[Check, ...] = (
     CHECKSUMS_OF_DATA,
     GROUPS,
+    BOOTSTRAPPED,
     CHANGES,
     CLUSTERINGS,
     UNNAMED_FILES,

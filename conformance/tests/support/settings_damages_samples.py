@@ -92,10 +92,10 @@ def _in_definitions(change: Callable[[Any], object]) -> Callable[[Storage], None
 BOOTSTRAP_INDEX = f".hoodie/.aux/.bootstrap/.fileids/{'0' * 8}-0000-0000-0000-{'0' * 12}-0_1-0-1_00000000000001.hfile"
 
 
-def bootstrapped() -> Storage:
+def bootstrapped(*numbers: int) -> Storage:
     """A table whose only write was a bootstrap that left the columns of the rows in files outside of the table."""
     table, time = t._new("COPY_ON_WRITE"), "00000000000001"
-    table.upsert(t.rows(1, 2))
+    table.upsert(t.rows(*(numbers or (1, 2))))
     storage: Storage = table.storage
     first = _requested_of(storage, 0)
     for path in t.paths(storage, first):

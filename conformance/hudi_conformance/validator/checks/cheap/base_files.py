@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,18 +20,21 @@ from hudi_reference.errors import HudiError
 from hudi_reference.files.base.orc import opened_orc
 from hudi_reference.files.base.parquet import parquet_footer
 from hudi_reference.files.base_file import read_footer
-from hudi_reference.files.hfile.reader import open_hfile
+from hudi_reference.files.hfile.reader import HFile, open_hfile
 from hudi_reference.files.inspection.block_scan import scan_blocks
 from hudi_reference.layout.names import split_path
 from hudi_reference.layout.properties import META_FOLDER, PROPERTIES_PATH
 from hudi_reference.parquet_statistics import chunk_statistics
 from hudi_reference.query.plan import schema_of
 from hudi_reference.schema.avro import arrow_schema
+from hudi_reference.timeline.contents.avro_container import read_record
 
 _POPULATE = "hoodie.populate.meta.fields"
 #: The settings of a bootstrapped table, and the folder of the index of its files.
 _SOURCE, _INDEXED = "hoodie.bootstrap.base.path", "hoodie.bootstrap.index.enable"
 _INDEX = f"{META_FOLDER}/.aux/.bootstrap/.fileids"
+#: The entry of the file info with what the index says of itself.
+_INFO = "INDEX_INFO"
 _NO_SOURCE = "Queries fail, or return nulls in the columns that are outside of the table."
 RESTORE = "restore the file from another copy of the table"
 _UNREADABLE = "Queries that need the file fail, and its rows are lost unless there is another copy."
@@ -188,6 +192,7 @@ def _bootstrapped(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
         if value in (None, "", "false"):
             expected = f"{key}, as the bootstrap set it"
             yield Finding("LAY-001", "wrong-answers", PROPERTIES_PATH, _NO_SOURCE, expected, str(value), RESTORE, key=key)
+    yield from _other_source(table, tally)
     known = _bootstrap_keys(table)
     for one in lacking:
         if known.isdisjoint(f"part={name};fileid={one.file_id}" for name in (one.partition, one.partition or ".")):
@@ -198,14 +203,39 @@ def _bootstrapped(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
             )  # fmt: skip
 
 
+def _bootstrap_indexes(table: StoredTable) -> Iterator[tuple[str, HFile]]:
+    """The files of the index of bootstrapped files that can be read."""
+    for path in sorted(table.listing.files):
+        if split_path(path)[0] == _INDEX and path.endswith(".hfile"):
+            with suppress(HudiError):
+                yield path, open_hfile(table.storage, path)
+
+
 def _bootstrap_keys(table: StoredTable) -> frozenset[str]:
     """The keys in the index of bootstrapped files, as far as it can be read."""
     found = set[str]()
-    for path in table.listing.files:
-        if split_path(path)[0] == _INDEX and path.endswith(".hfile"):
-            with suppress(HudiError):
-                found |= {entry.row.decode(errors="replace") for entry in open_hfile(table.storage, path).range("")}
+    for _, index in _bootstrap_indexes(table):
+        with suppress(HudiError):
+            found |= {entry.row.decode(errors="replace") for entry in index.range("")}
     return frozenset(found)
+
+
+def _other_source(table: StoredTable, tally: Tally) -> Iterator[Finding]:
+    """LAY-001: the folder that was bootstrapped is that of the index. Readers follow the paths of files in the index."""
+    said = table.entries.get(_SOURCE)
+    for path, index in _bootstrap_indexes(table):
+        stored = read_record(index.info[_INFO], path).get("bootstrapBasePath") if _INFO in index.info else None
+        tally.looked("LAY-001", at=stored is not None)
+        if said and stored and _folder(said) != _folder(stored):
+            yield Finding(
+                "LAY-001", "cosmetic", PROPERTIES_PATH, "Queries find the files by their paths in the index.",
+                f"{_SOURCE}={stored}, as {path} has it", said, RESTORE, key=_SOURCE,
+            )  # fmt: skip
+
+
+def _folder(uri: str) -> str:
+    """The path of a folder, without the scheme that some writers store."""
+    return urlsplit(uri).path.rstrip("/")
 
 
 CHECKS = (

@@ -124,7 +124,7 @@ def strays(opened: Opened, rows: pa.Table, partition: str) -> tuple[pa.Array, li
 
 
 def _first_in_no_zone(made: KeyGenerator, rows: pa.Table, partition: str, numbers: pa.Array) -> list[int]:
-    """The first of these rows for which no time zone gives the partition. Rows whose zone is found need no other. Raises HudiError."""
+    """The first of these rows for which no time zone gives the partition; nothing if each has one. Raises HudiError."""
     while len(numbers):
         first = rows.take(numbers[:1])
         zone = next((one for one in _in_zones(made) if one.paths(first)[0].as_py() == partition), None)
