@@ -1,12 +1,17 @@
 """One fault is one finding, however many checks meet it."""
 
+from collections.abc import Callable
+
 import clause_places_samples as c
 import deep_damage_samples as d
+import pytest
 import validated_tables_samples as t
 
-from hudi_conformance.validator.all_checks import ALL
+from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_conformance.validator.validation import validate
+from hudi_reference.layout.names import split_path
 from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.storage import Storage
 
 
 def test_an_unknown_merge_mode_is_one_finding() -> None:
@@ -43,3 +48,23 @@ def test_a_clustering_whose_plan_is_lost_is_compared_by_its_groups() -> None:
     found = d.examined(storage, ALL)
     assert {one.rule for one in found.findings} == {"TL-048"}
     assert found.checked["TL-011"]
+
+
+def test_a_deltacommit_among_commits_is_the_wrong_one() -> None:
+    """TL-038: the type of the table is right if its other writes are commits, and it has no log files."""
+    storage = t.changed("COPY_ON_WRITE")
+    for path in t.paths(storage, f"{t.TIMELINE}/{split_path(t.completed(storage, 'commit'))[1].partition('_')[0]}"):
+        t.move(storage, path, path.replace(".commit", ".deltacommit").replace(".inflight", ".deltacommit.inflight"))
+    found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "TL-038"]
+    assert {one.severity for one in found} == {"wrong-answers"}
+    assert all(one.remedy.startswith("restore the file") for one in found)
+
+
+@pytest.mark.parametrize("make", [t.merge_on_read, t.compacted])
+def test_a_merge_on_read_table_with_another_type(make: Callable[[], Storage]) -> None:
+    """TL-038: the type of the table is the wrong one if there are log files; compactions are commits in such a table, too."""
+    storage = make()
+    t.change_properties(storage, {"hoodie.table.type": "COPY_ON_WRITE"})
+    found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "TL-038"]
+    assert found
+    assert all("set hoodie.table.type=MERGE_ON_READ" in one.remedy for one in found)

@@ -217,16 +217,32 @@ def _time_of(milliseconds: int) -> str:
 def _types(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Delta commits occur only in merge-on-read tables."""
     is_mor = table.entries.get("hoodie.table.type")
+    meaning, expected, remedy = _OTHER_ACTION if _has_commits(table) else _OTHER_TYPE
     for instant in (*table.history.instants, *table.timeline.instants):
         tally.looked("TL-038", at=instant.action == "deltacommit")
         if instant.action == "deltacommit" and is_mor == "COPY_ON_WRITE":
             yield Finding(
-                "TL-038", "wrong-answers", table.path_of(instant), "Readers of copy-on-write tables do not read log files.",
-                "a merge-on-read table", "hoodie.table.type=COPY_ON_WRITE",
-                "set hoodie.table.type=MERGE_ON_READ in hoodie.properties",
-            )  # fmt: skip
+                "TL-038", "wrong-answers", table.path_of(instant), meaning, expected, "hoodie.table.type=COPY_ON_WRITE", remedy
+            )
     if is_mor == "COPY_ON_WRITE":
         yield from _log_files(table, tally)
+
+
+_OTHER_TYPE = (
+    "Readers of copy-on-write tables do not read log files.", "a merge-on-read table",
+    "set hoodie.table.type=MERGE_ON_READ in hoodie.properties",
+)  # fmt: skip
+_OTHER_ACTION = (
+    "Readers of copy-on-write tables do not look for deltacommits.", "commits, as the other writes of the table are",
+    "restore the file from another copy of the table, or name it a commit if the write stored base files",
+)  # fmt: skip
+
+
+def _has_commits(table: StoredTable) -> bool:
+    """Whether writes completed as commits, as those of copy-on-write tables do, and no log file of rows is there."""
+    logs = (one for path in table.data_files if isinstance(one := table.name_of(path), LogFileName) and not one.cdc)
+    written = any(commit.operation not in ("COMPACT", None) for i, commit in table.commits.items() if i.action == "commit")
+    return written and next(logs, None) is None
 
 
 def _log_files(table: StoredTable, tally: Tally) -> Iterator[Finding]:
