@@ -19,6 +19,7 @@ from hudi_conformance.validator.checks.checksum_files import CHECKSUM_FILES, CHE
 from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
 from hudi_conformance.validator.checks.deep.files.bootstrapped import BOOTSTRAPPED
+from hudi_conformance.validator.checks.deep.files.footer_statistics import FILTERS
 from hudi_conformance.validator.checks.deep.files.key_generation import KEY_FIELDS, PARTITION_FIELDS, TIME_FORMATS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
 from hudi_conformance.validator.checks.deep.key_entries import KEY_ENTRIES
@@ -70,6 +71,7 @@ DEEP: tuple[Check, ...] = (
     CHECKSUMS_OF_DATA,
     GROUPS,
     BOOTSTRAPPED,
+    FILTERS,
     CHANGES,
     CLUSTERINGS,
     UNNAMED_FILES,

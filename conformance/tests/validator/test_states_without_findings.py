@@ -1,8 +1,10 @@
 """States that correct writers and services leave, and in which a simpler comparison would find a fault."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import deep_damage_samples as d
 import pytest
 import validated_tables_samples as t
 
@@ -12,6 +14,8 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.metadata_settings import INFLIGHT
 from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.metadata.records import MetadataRecord, PartitionStats
+from hudi_reference.services.compaction.compaction import schedule_compaction
 from hudi_reference.services.indexing.indexing import schedule_indexing
 from hudi_reference.services.rollback.rollback import schedule_rollback
 from hudi_reference.storage.protocol import Storage
@@ -124,3 +128,30 @@ def test_an_emptied_partition_of_a_bucket_index_has_no_keys_to_place(sample: Cal
     t.reopened(storage).delete(t.rows(2, 4).select(["id", "city"]))
     result = t.validated(storage, ALL)
     assert (result.broken, result.findings) == ((), ())
+
+
+def _partition_counts_rows(storage: Storage, more: int) -> None:
+    """The statistics of the partitions count more values of a column than their files have."""
+    for record in d.entries_of(storage, "partition_stats").values():
+        payload = record.payload
+        if isinstance(payload, PartitionStats) and payload.column == "fare":
+            changed = replace(payload, value_count=(payload.value_count or 0) + more)
+            d.change_index(storage, "partition_stats", [MetadataRecord(record.key, changed)])
+
+
+@pytest.mark.parametrize(("is_beside", "more", "count"), [(True, 0, 0), (True, 2, 0), (True, 90, 2), (False, 2, 2)])
+def test_statistics_of_a_partition_with_a_write_beside_a_compaction(is_beside: bool, more: int, count: int):
+    """MDT-014: a write that completes before a pending compaction makes the statistics of its partition from the files before the
+    compaction, and Apache Hudi 1.2.0 does not make them again. They have no value that none of the files has.
+    """
+    settings = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
+    storage = t.merge_on_read(**settings)
+    table = open_table("memory:///sample", storage=storage, clock=ManualClock(t.LATER), options=settings)
+    after = {"hoodie.compact.inline.max.delta.commits": "2"}
+    assert schedule_compaction(table, after)
+    if is_beside:
+        table.upsert(t.rows(1, 2, 3, 4, fare=9))
+    assert compact(open_table("memory:///sample", storage=storage, clock=ManualClock(t.LATER + 9_000), options=settings), after)
+    _partition_counts_rows(storage, more)
+    found = [one for one in t.validated(storage, ALL).findings if one.rule == "MDT-014"]
+    assert len(found) == count, found

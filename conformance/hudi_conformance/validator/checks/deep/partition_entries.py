@@ -6,15 +6,17 @@ with those before it: it counts rows twice, and may have bounds of files that no
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hudi_conformance.validator.checks.deep.file_entries import Place
 from hudi_conformance.validator.checks.deep.named_entries import indexes_of_names, payloads
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.metadata.keys import column_stats_key, expression_partition_stats_key, partition_stats_key
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import Bound, ColumnStats, PartitionStats
+from hudi_reference.query.file_groups import FileSlice
 
 _WIDE = "Queries read the files of the partition more often than necessary."
 #: The numbers of an entry, and what they count.
@@ -37,6 +39,7 @@ def examine_partitions(table: StoredTable, index: str, tally: Tally) -> Iterator
     entries = payloads(table, index)
     files = payloads(table, BuiltIn.COLUMN_STATS) if is_named else entries
     latest, replaced = _paths(table)
+    older = _before_compactions(table, files.values())
     key_of = partition_stats_key if is_named else expression_partition_stats_key
     for key, entry in entries.items():
         if not isinstance(entry, PartitionStats) or key != key_of(entry.column, entry.partition):
@@ -48,7 +51,9 @@ def examine_partitions(table: StoredTable, index: str, tally: Tally) -> Iterator
         stored = [one for one in (*now, *before) if isinstance(one, ColumnStats)]
         if now and len(stored) == len(now) + len(before):
             tally.looked("MDT-014")
-            for expected, found in _deviations(entry, stored[: len(now)], stored):
+            others = older.get((entry.partition, entry.column), ())
+            known = {one.file_name: one for one in (*stored, *others)}
+            for expected, found in _deviations(entry, () if others else stored[: len(now)], tuple(known.values())):
                 yield Place(index, entry.partition or ".").finding("MDT-014", "cosmetic", _WIDE, expected, found, entry.column)
 
 
@@ -61,6 +66,28 @@ def _paths(table: StoredTable) -> tuple[Mapping[str, list[str]], Mapping[str, li
         if chosen is not None:
             found.setdefault(group.partition, []).extend(chosen.files)
     return latest, replaced
+
+
+def _before_compactions(table: StoredTable, entries: Iterable[object]) -> Mapping[tuple[str, str], list[ColumnStats]]:
+    """By partition and column the entries of files of groups where a write completed before the compaction of its slice did.
+
+    Apache Hudi 1.2.0 leaves the entry of the partition that this write made from the files before the compaction.
+    """
+    partitions = {one.file_id: one.partition for one in table.opened.view.groups.latest_slices if _is_beside_writes(table, one)}
+    found: dict[tuple[str, str], list[ColumnStats]] = {}
+    for entry in entries if partitions else ():
+        name = parse_data_file_name(entry.file_name) if isinstance(entry, ColumnStats) else None
+        if isinstance(entry, ColumnStats) and name is not None and name.file_id in partitions:
+            found.setdefault((partitions[name.file_id], entry.column), []).append(entry)
+    return found
+
+
+def _is_beside_writes(table: StoredTable, one: FileSlice) -> bool:
+    """Whether a log file of a slice is of a write that completed before the base file did."""
+    completion_of = table.opened.timeline.completion_of
+    compacted = completion_of(one.base_instant) if one.base_file and one.log_files else None
+    times = (completion_of(name.instant) for name in map(parse_data_file_name, one.log_files) if name is not None)
+    return compacted is not None and any(time is not None and time < compacted for time in times)
 
 
 def _deviations(

@@ -1,4 +1,4 @@
-"""What readers of base files do not compare: the first bytes, and statistics in footers of Parquet files against the rows.
+"""What readers of base files do not compare: the first bytes, and the footers of Parquet files against rows and other files.
 
 The statistics are those of whole numbers and texts, whose order all engines share.
 """
@@ -11,8 +11,11 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, are_between
-from hudi_conformance.validator.checks.finding import Finding, Tally
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.files.base_file import read_footer
 from hudi_reference.parquet_statistics import chunk_statistics, has_type_of
 from hudi_reference.schema.avro import META_COLUMNS
 
@@ -108,3 +111,27 @@ def _out_of_bounds(stored: pq.Statistics, values: pa.ChunkedArray) -> tuple[str,
     if not isinstance(low, type(least)) or (low <= least and greatest <= high):
         return None
     return f"{least!r} to {greatest!r}"[:200], f"{low!r} to {high!r}"[:200]
+
+
+def examine_filters(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """IDX-004: the base files of a snapshot have bloom filters in their footers if one of them has. A writer may store none."""
+    slices = (one for one in table.opened.groups.latest_slices if one.base_file is not None and not one.missing)
+    paths = [one.path(one.base_file or "") for one in slices if not one.lacks_columns]
+    lacking, has_filters = [], False
+    for path in table.scope.chosen(tuple(path for path in paths if not path.endswith(".hfile"))):
+        try:
+            has_filter = read_footer(table.storage, path).filter_text is not None
+        except HudiError:
+            continue  # others report it
+        tally.looked("IDX-004")
+        has_filters = has_filters or has_filter
+        lacking += [] if has_filter else [path]
+    for path in lacking if has_filters else ():
+        yield Finding(
+            "IDX-004", "cosmetic", path, "An upsert of Apache Hudi with a bloom index fails at the file (ER-076).",
+            "a bloom filter in the footer, as other base files have it", "none",
+            "restore the file from another copy of the table, or cluster or compact its file group",
+        )  # fmt: skip
+
+
+FILTERS = Check("rows.filters", ("IDX-004",), "deep", examine_filters, tables="data")
