@@ -106,12 +106,13 @@ def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         for one in findings
         if not (one.rule == "TL-036" and not one.key and one.path in named)
         and not (one.path == METADATA_FOLDER and (one.rule, one.expected, one.found) in known)
-        and not (one.meaning == _STOPPED and _fault(one) in faults)
+        and not (one.meaning == _STOPPED and not faults.isdisjoint((_fault(one), _fault(one, one.found.partition(": ")[2]))))
     )
 
 
-def _fault(finding: Finding) -> tuple[str, ...]:
-    return finding.rule, finding.path, finding.expected, finding.found
+def _fault(finding: Finding, found: str | None = None) -> tuple[str, ...]:
+    """What is wrong, by which the findings of one fault are recognized. An error says in words, too, what was found."""
+    return finding.rule, finding.path, finding.expected, finding.found if found is None else found
 
 
 def _is_known(table: StoredTable, finding: Finding) -> bool:

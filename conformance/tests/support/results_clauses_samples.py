@@ -289,6 +289,8 @@ RESULTS = (
            _change_definition(lambda known, name: known[name].update(sourceFields=["nothing"]))),
     Clause("an index without columns", ("PROP-014",), WRONG,
            _change_definition(lambda known, name: known[name].update(sourceFields=[]))),
+    Clause("a secondary index of a function", ("PROP-014",), WRONG,
+           _change_definition(lambda known, name: known[name].update(indexFunction="lower"))),
     Clause("an expression index of an unknown type", ("PROP-014",), WRONG,
            _change_definition(lambda known, name: known[name].update(indexType="nothing"), "expr_index")),
     Clause("an expression index of an unknown function", ("PROP-014",), WRONG,

@@ -190,6 +190,11 @@ def _without_statistics_of_a_log(storage: Storage) -> None:
     d.change_index(storage, "column_stats", removed=keys)
 
 
+def _last_of(storage: Storage) -> str:
+    """The requested time of the last write, which stored deletes."""
+    return max(path.rpartition("_")[2].partition(".")[0] for path in (f.rpartition(".log.")[0] for f in d.log_files(storage)))
+
+
 def _positions(*numbers: int) -> d.Edit:
     return lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.RECORD_POSITIONS, encode_positions(numbers)))
 
@@ -291,6 +296,9 @@ DAMAGES = (
            lambda storage: d.rewrite_log(
                storage, d.with_header(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS, "20200101000000000")
            ), "LF-043", severity=COSMETIC),
+    damage("positions of a write that stored no base file", d.merge_on_read,
+           lambda s: d.rewrite_log(s, d.with_header(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS, _last_of(s))),
+           "LF-043", severity=COSMETIC),
     damage("too few positions", d.merge_on_read, _positions(0), "LF-042", "BLK-016"),
     damage("positions after the last row", d.merge_on_read, _positions(0, 900), "LF-042"),
     damage("a row twice in a file of an insert", d.inserted, d.duplicate_in_file, "PROP-017", "META-005"),

@@ -68,3 +68,13 @@ def test_a_merge_on_read_table_with_another_type(make: Callable[[], Storage]) ->
     found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "TL-038"]
     assert found
     assert all("set hoodie.table.type=MERGE_ON_READ" in one.remedy for one in found)
+
+
+def test_a_wrong_checksum_of_the_metadata_table_is_one_finding() -> None:
+    """PROP-011: the properties of the metadata table are named with their path, and no data file is said to be unreadable."""
+    storage, path = d.indexed(), ".hoodie/metadata/.hoodie/hoodie.properties"
+    text = storage.get(path)
+    assert b"hoodie.table.checksum=" in text
+    storage.put(path, text.replace(b"hoodie.table.checksum=", b"hoodie.table.checksum=1"))
+    (found,) = t.validated(storage, ALL).findings
+    assert (found.rule, found.severity, found.path) == ("PROP-011", "wrong-answers", path)

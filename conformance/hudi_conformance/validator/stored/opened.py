@@ -11,7 +11,7 @@ from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import RandomIds
 from hudi_reference.layout.names import LogFileName, parse_data_file_name, require_log_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.metadata.availability import read_definitions, usable_partitions
+from hudi_reference.metadata.availability import METADATA_FOLDER, read_definitions, usable_partitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.table import MetadataTable
@@ -136,6 +136,16 @@ class Opened:
         return found
 
     @cached_property
+    def stored_base_files(self) -> frozenset[tuple[str, str, str]]:
+        """Partition, file group and instant of each base file that a write of the active timeline stored."""
+        return frozenset(
+            (stat.partition, stat.file_id, instant.requested)
+            for instant, commit in self.groups.commits.items()
+            for stat in commit.stats
+            if stat.path and not stat.is_log
+        )
+
+    @cached_property
     def operations(self) -> Mapping[str, str]:
         """The operations of the writes of the active timeline, by their requested times."""
         return {instant.requested: commit.operation for instant, commit in self.groups.commits.items()}
@@ -201,8 +211,24 @@ class Opened:
         None also while a rollback or restore is pending: it has removed a write, perhaps before its entries, and no reader uses
         the metadata table until it has completed.
 
-        Raises what the reference raises for a damaged metadata table.
+        Raises what the reference raises for a damaged metadata table, with paths below that of the table.
         """
+        try:
+            return self._indexes()
+        except HudiError as error:
+            if error.path and not error.path.startswith(METADATA_FOLDER):
+                error.path = f"{METADATA_FOLDER}/{error.path}"
+            raise
+
+    @cached_property
+    def has_indexes(self) -> bool:
+        """Whether the metadata table has usable partitions, and can be opened. Other checks report why it cannot."""
+        try:
+            return self.indexes is not None
+        except HudiError:
+            return False
+
+    def _indexes(self) -> IndexSnapshot | None:
         usable = usable_partitions(self.properties)
         is_used = not self.properties.is_legacy and not any(i.action in ("rollback", "restore") for i in self.timeline.pending)
         metadata = MetadataTable.for_table(self.table) if usable and is_used else None

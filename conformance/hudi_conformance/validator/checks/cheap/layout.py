@@ -298,6 +298,8 @@ def _fault_of_definition(one: IndexDefinition) -> tuple[str, str] | None:
         if one.function not in _FUNCTIONS:
             return f"one of the functions {', '.join(sorted(_FUNCTIONS))}", repr(one.function)
         return None
+    if one.kind == Kind.SECONDARY and one.function not in ("identity", ""):
+        return "the function identity", repr(one.function)
     return None if one.kind == Kind.SECONDARY else (f"the type {Kind.SECONDARY}", repr(one.kind))
 
 

@@ -161,17 +161,15 @@ def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
 
 
 def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """TL-021: a savepoint has the base files of the slices of its write, as far as no later action replaced their group."""
+    """TL-021: a savepoint has the files of the slices of its write, as far as no later action replaced their group."""
     done = {one.requested: one.completion or one.requested for one in table.owned.commits}
     for instant in table.timeline.completed:
         record = table.contents[instant].record
         if instant.action != "savepoint" or record is None:
             continue
         named, until = set(files_of_savepoint(record)), done.get(instant.requested, "")
-        for group in table.owned:
+        for path in _files_before(table, instant.requested):
             tally.looked("TL-021")
-            last = next((one for one in group.slices if one.base_instant <= instant.requested), None)
-            path = last.path(last.base_file) if last is not None and last.base_file and group.replaced_by is None else ""
             file = table.data_files.get(path)
             if file is not None and path not in named and done.get(file.name.instant, END_OF_TIME) <= until:
                 yield Finding(
@@ -181,6 +179,15 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                     f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}, then savepoint again",
                     key=instant.requested,
                 )  # fmt: skip
+
+
+def _files_before(table: StoredTable, requested: str) -> Iterator[str]:
+    """The paths of the files of slices at a write, of writes up to it. Writers of version 6 named base files alone."""
+    for group in (one for one in table.owned if one.replaced_by is None):
+        for last in [one for one in group.slices if one.base_instant <= requested][:1]:
+            logs = () if table.opened.had_version_6 else last.log_files
+            names = ((name, parse_data_file_name(name)) for name in (last.base_file, *logs) if name)
+            yield from (last.path(name) for name, parsed in names if parsed is not None and parsed.instant <= requested)
 
 
 def _two_in_a_slice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

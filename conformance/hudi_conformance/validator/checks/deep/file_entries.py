@@ -61,7 +61,7 @@ class Place:
 
 def base_file_findings(opened: Opened, base: BaseFile, tally: Tally) -> Iterator[Finding]:
     """The findings in the entries of a base file."""
-    if opened.indexes is not None:
+    if opened.has_indexes:
         entries = FileEntries(opened, base.path)
         yield from entries.findings_of_rows(base.rows, tally)
         yield from entries.findings_of_sizes(tally)
@@ -80,7 +80,7 @@ class LogRows:
 
     def add(self, rows: pa.Table) -> None:
         """Compare the rows of a block."""
-        if self.opened.indexes is not None:
+        if self.opened.has_indexes:
             self._found += self._entries.findings_of_rows(rows, self.tally)
             self._found += self._entries.findings_of_absence(rows.schema, rows.num_rows, self.tally)
 

@@ -162,9 +162,14 @@ def positions_are_those_of_the_rows(opened: Opened, log: LogBlock, tally: Tally)
 
 
 def _positions_of_no_file(opened: Opened, log: LogBlock) -> Iterator[Finding]:
-    """LF-043: positions that are not of the base file are of an earlier one, which a completed write stored."""
+    """LF-043: positions that are not of the base file are of an earlier one, which a completed write stored in the group."""
     named = log.block.header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
-    if named is None or not opened.has_completed(named):
+    file = parse_data_file_name(split_path(log.block.path)[1])
+    group = (log.partition, "" if file is None else file.file_id)
+    is_known = named is not None and (
+        (*group, named) in opened.stored_base_files if named in opened.operations else opened.has_completed(named)
+    )
+    if not is_known:
         yield log.finding(
             "LF-043", "cosmetic", "Readers merge the block by its keys, which takes longer.",
             "the instant of a base file in BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS", repr(named or "no header"),
