@@ -61,6 +61,30 @@ def _pending_restore(storage: Storage) -> None:
     _planned("restore", lambda record: record.update(savepointToRestoreTimestamp="20200101000000000"))(storage)
 
 
+def _restore_of_the_savepoint(storage: Storage) -> None:
+    """A restore that has not been executed is to roll back the write to which it goes back, too."""
+    storage.delete(t.completed(storage, "restore"))
+
+    def change(record: Any) -> None:
+        found = record["instantsToRollback"]
+        record["instantsToRollback"] = [*found, {**found[0], "commitTime": record["savepointToRestoreTimestamp"]}]
+
+    _planned("restore", change)(storage)
+
+
+def _rollback_of_more(storage: Storage) -> None:
+    """A rollback that has not been executed is to delete a file of the first write, too."""
+    storage.delete(t.completed(storage, "rollback"))
+    path = t.base_files(storage)[0]
+
+    def change(record: Any) -> None:
+        (one, *others) = record["RollbackRequests"]
+        added = {**one, "partitionPath": split_path(path)[0], "filesToBeDeleted": [path]}
+        record["RollbackRequests"] = [one, *others, added]
+
+    _planned("rollback", change)(storage)
+
+
 def _pending_again(storage: Storage) -> None:
     """The write that a rollback rolled back is requested still."""
     path = t.completed(storage, "rollback")
@@ -178,6 +202,10 @@ PLANS_DAMAGES = (
            _done("restore", _each_rollback(lambda record: record.update(totalFilesDeleted=9)))),
     Damage("a savepoint of another partition", _ENTRIES, "TL-022", t.cleaned,
            _done("savepoint", _first(lambda entry: entry.update(partitionPath="elsewhere")))),
+    Damage("a restore to its savepoint, which it rolls back", "removal-records.restored-state", "TL-024", restored,
+           _restore_of_the_savepoint, says="rows that it is to bring back"),
+    Damage("a rollback that is to delete a file of another write", "removal-plans.pending-rollbacks", "TL-019", rolled_back,
+           _rollback_of_more, severity="wrong-answers", says="as soon as the rollback is executed"),
     Damage("a restore to a lost write", "removal-records.restored-to", "TL-024", restored,
            _planned("restore", lambda record: record.update(savepointToRestoreTimestamp="20200101000000000"))),
     Damage("a pending restore to a lost write", "removal-records.restored-to", "TL-024", restored, _pending_restore, (),
@@ -193,6 +221,8 @@ PLANS_DAMAGES = (
            _clustering(lambda plan: plan.update(operationType="UPSERT"))),
     Damage("a plan without groups", "plans.clusterings", "TL-012", _clusterable,
            _clustering(lambda plan: plan["clusteringPlan"].update(inputGroups=[]))),
+    Damage("a plan of no new group", "plans.clusterings", "TL-012", _clusterable,
+           _clustering(lambda plan: plan["clusteringPlan"]["inputGroups"][0].update(numOutputFileGroups=0)), severity="cosmetic"),
     Damage("a plan without a strategy", "plans.clusterings", "TL-012", _clusterable,
            _clustering(lambda plan: plan["clusteringPlan"].update(strategy=None))),
     Damage("a plan of nothing", "plans.compactions", "TL-015", _compactable, _compaction(lambda plan: plan.update(operations=[]))),

@@ -129,6 +129,10 @@ def _another_image(records: list[Any]) -> None:
     records[0]["after"] = {**records[0]["after"], "fare": 999}
 
 
+def _another_before(records: list[Any]) -> None:
+    records[0]["before"] = {**records[0]["before"], "fare": 999}
+
+
 def _clustered_value(storage: Storage) -> None:
     d.in_newest(d.with_value("fare", 3, 999))(storage)
 
@@ -216,6 +220,10 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
     ),
     "a lost change": (capturing, _in_changes(lambda records: records.pop()), {("TYP-012", WRONG)}),
     "a change to another row": (capturing, _in_changes(_another_image), {("TYP-012", WRONG)}),
+    "another image before a change": (capturing, _in_changes(_another_before), {("TYP-012", WRONG)}),
+    "another time of a change": (
+        capturing, _in_changes(lambda records: records[0].update(ts_ms="20260101000000000")), {("TYP-012", COSMETIC)},
+    ),
     "a lost change of a key": (by_keys, _in_changes(lambda records: records.pop()), {("TYP-012", WRONG)}),
     "a change of another key": (
         by_keys, _in_changes(lambda records: records[0].update(record_key="k9")), {("TYP-012", WRONG)},

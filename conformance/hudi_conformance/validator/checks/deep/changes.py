@@ -1,7 +1,7 @@
 """Captured changes of copy-on-write writes against the rows that the same write stored."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -73,7 +73,11 @@ def examine_captured(table: StoredTable, part: Captured, tally: Tally) -> Iterat
             yield _finding("TYP-013", part, f"an image {lacking} of each {change.operation.name.lower()}",
                            f"none in change {number}", change.key)  # fmt: skip
             return
+    if other := next((one.instant for one in changes if one.instant not in (None, part.requested)), None):
+        yield replace(_finding("TYP-012", part, f"ts_ms={part.requested}, the write", other, None),
+                      severity="cosmetic", meaning="Change queries take the time of a change from the timeline.")  # fmt: skip
     rows = read_base_file(table.storage, part.base)
+    yield from _false_images(table, part, mode, changes, rows.schema)
     if not table.properties.populates_meta_fields:
         yield from _differences(table, part, mode, changes, rows, are_certain=False)
     elif COMMIT_TIME in rows.column_names:
@@ -114,6 +118,22 @@ def _differences(
         yield _finding("TYP-012", part, f"a change to the row {lost[0]}"[:300], "no such change", None)
     if more:
         yield _finding("TYP-012", part, "changes to rows that the write stored", f"a change to {more[0]}"[:300], None)
+
+
+def _false_images(
+    table: StoredTable, part: Captured, mode: Mode, changes: Sequence[Change], schema: pa.Schema
+) -> Iterator[Finding]:
+    """TYP-012: an image before a change is a row of the file before, as far as its columns have the same types."""
+    if part.before is None or part.before not in table.data_files or mode is Mode.OP_KEY_ONLY:
+        return
+    before = read_base_file(table.storage, part.before)
+    fields = [field for field in schema if field.name not in META_COLUMNS]
+    if any(field.name not in before.column_names or before.schema.field(field.name).type != field.type for field in fields):
+        return
+    names = [field.name for field in fields]
+    images = {_text(one.before, names) for one in changes if one.before is not None}
+    if wrong := sorted(images.difference(_texts(before, names))):
+        yield _finding("TYP-012", part, "images of the rows before the write", f"an image {wrong[0]}"[:300], None)
 
 
 def _texts(rows: pa.Table, names: Sequence[str]) -> list[str]:

@@ -31,6 +31,10 @@ def _clustering_plans(table: StoredTable, part: object, tally: Tally) -> Iterato
             "operationType=CLUSTER": plan.get("operationType") == "CLUSTER",
             "a clusteringPlan with inputGroups": bool(clustering.get("inputGroups")),
             "a strategy in the clusteringPlan": bool(clustering.get("strategy")),
+            "a numOutputFileGroups of 1 or more": all(
+                one.get("numOutputFileGroups") is None or one["numOutputFileGroups"] > 0
+                for one in clustering.get("inputGroups") or ()
+            ),
         }
         for expected, is_there in wanted.items():
             if not is_there:

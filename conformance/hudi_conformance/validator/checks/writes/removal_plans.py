@@ -1,6 +1,7 @@
-"""The files that rollbacks and cleans say that they deleted, against their plans."""
+"""The files that rollbacks and cleans say that they deleted, against their plans; and those that a pending rollback deletes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.removals import Removals
@@ -46,7 +47,29 @@ def _cleaned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
             )  # fmt: skip
 
 
+def _pending_rollbacks(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-019: a pending rollback deletes no file that another write stored.
+
+    Before version 8 several writes may append to one log file.
+    """
+    if table.opened.had_version_6:
+        return
+    for path, rollback in table.removals.planned.items():
+        written = table.opened.writers.get(path) if rollback.action == "rollback" else None
+        tally.looked("TL-019", at=written is not None)
+        plan: Mapping[str, Any] = table.plan_of(rollback) or {}
+        target = str((plan.get("instantToRollback") or {}).get("commitTime"))
+        if written is not None and written[0].requested != target and path in table.listing.files:
+            yield Finding(
+                "TL-019", "wrong-answers", path, "The file will be lost as soon as the rollback is executed.",
+                f"no file that {written[0].file_name} stored in the plan of a rollback of {target}",
+                f"{table.path_of(rollback)} is about to delete it",
+                f"remove the pending files of the rollback {rollback.requested} before a writer executes it",
+            )  # fmt: skip
+
+
 CHECKS = (
     Check("removal-plans.rolled-back", ("TL-035",), "cheap", _rolled_back, tables="data"),
     Check("removal-plans.cleaned", ("TL-035",), "cheap", _cleaned, tables="data"),
+    Check("removal-plans.pending-rollbacks", ("TL-019",), "cheap", _pending_rollbacks, tables="data"),
 )

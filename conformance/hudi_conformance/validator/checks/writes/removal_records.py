@@ -135,6 +135,25 @@ def _savepoint_targets(table: StoredTable, part: object, tally: Tally) -> Iterat
             )  # fmt: skip
 
 
+def _of_the_restored_state(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-024: a pending restore rolls back no write of the state to which it goes back."""
+    done = {one.requested: one.completion or one.requested for one in (*table.timeline.completed, *table.history.instants)}
+    for instant in table.timeline.pending:
+        plan: Record = (table.plan_of(instant) if instant.action == "restore" else None) or {}
+        target = str(plan.get("savepointToRestoreTimestamp"))
+        tally.looked("TL-024", at=target in done)
+        if target not in done:
+            continue  # another check reports it
+        kept = [one for one in _times(plan.get("instantsToRollback")) if one <= target and done.get(one, "9") <= done[target]]
+        if kept:
+            yield Finding(
+                "TL-024", "wrong-answers", table.path_of(instant), "The restore removes rows that it is to bring back.",
+                f"writes after {target} in instantsToRollback", ", ".join(kept),
+                f"remove the pending files of the restore {instant.requested} before a writer executes it",
+                key=instant.requested,
+            )  # fmt: skip
+
+
 def _files_that_are_there(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-019 and TL-023: what a rollback or a restore says that it deleted is no file of a completed write.
 
@@ -195,6 +214,7 @@ def _later_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 CHECKS = (
     Check("removal-records.entries", tuple(_RULES.values()), "cheap", _records),
     Check("removal-records.restored-to", ("TL-024",), "cheap", _savepoint_targets, tables="data"),
+    Check("removal-records.restored-state", ("TL-024",), "cheap", _of_the_restored_state, tables="data"),
     Check("removal-records.files", ("TL-019", "TL-023"), "cheap", _files_that_are_there, tables="data"),
     Check("removal-records.still-pending", ("TL-019",), "cheap", _still_pending),
     Check("removal-records.later-files", ("TL-021",), "cheap", _later_files, tables="data"),
