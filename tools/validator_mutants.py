@@ -10,7 +10,7 @@ import ast
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -40,8 +40,8 @@ from damages_samples import Damage  # noqa: E402
 
 from hudi_conformance.validator.all_checks import ALL, CHEAP  # noqa: E402
 from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E402
+from hudi_conformance.validator.checks import checksum_files, hash_ranges, written_schemas  # noqa: E402
 from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
-from hudi_conformance.validator.checks import hash_ranges, written_schemas  # noqa: E402
 from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
 from hudi_conformance.validator.checks.deep import files as file_checks  # noqa: E402
 from hudi_conformance.validator.checks.finding import Check, Finding  # noqa: E402
@@ -74,11 +74,11 @@ class Example:
 
 #: Modules with tests of single tables, and those of them that take long or whose tables are examples already.
 TESTED = (
-    "bounds_of_columns", "clustered_buckets", "consistent_hashing", "damaged_metadata_tables", "deep_contradictions",
-    "deep_damage", "deleted_partitions", "filled_columns", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks",
-    "parts_of_checks", "renamed_columns", "repeated_keys", "rolled_log_files", "seen_writes", "single_findings",
-    "sound_tables", "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables", "value_types",
-    "written_schemas",
+    "bootstrapped_tables", "bounds_of_columns", "checksums_of_hadoop", "clustered_buckets", "consistent_hashing",
+    "damaged_metadata_tables", "deep_contradictions", "deep_damage", "deleted_partitions", "filled_columns",
+    "filters_of_files", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks", "parts_of_checks",
+    "renamed_columns", "repeated_keys", "rolled_log_files", "savepoints", "seen_writes", "single_findings", "sound_tables",
+    "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables", "value_types", "written_schemas",
 )  # fmt: skip
 _COLLECT = ("--collect-only", "--assert=plain", "-qq", "-m", "not spark and not long")
 _LEFT_OUT = (
@@ -89,7 +89,7 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True)
 class Tested:
-    """A test without fixtures, but for patches, which is right if it passes."""
+    """A test without fixtures, but for patches and a folder, which is right if it passes."""
 
     name: str
     call: Callable[[], object]
@@ -119,21 +119,21 @@ class _Collector:
 
 
 def tests() -> Iterator[Tested]:
-    """The tests of the modules that need nothing but their parameters, and patches."""
+    """The tests of the modules that need nothing but their parameters, patches and a folder."""
     collector, paths = _Collector(), [str(TESTS / "validator" / f"test_{name}.py") for name in TESTED]
     with redirect_stdout(StringIO()):
         pytest.main([*_COLLECT, "-k", _LEFT_OUT, *paths], [collector])
     for item in collector.items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         needed = set(item.fixturenames) - set(parameters)
-        if needed <= {"monkeypatch"}:
-            call = partial(item.function, **parameters)
-            yield Tested(item.name, partial(_with_patches, call) if needed else call)
+        if needed <= {"monkeypatch", "tmp_path"}:
+            yield Tested(item.name, partial(_with_fixtures, needed, partial(item.function, **parameters)))
 
 
-def _with_patches(call: Callable[..., object]) -> None:
-    with pytest.MonkeyPatch.context() as patches:
-        call(monkeypatch=patches)
+def _with_fixtures(names: Set[str], call: Callable[..., object]) -> None:
+    with pytest.MonkeyPatch.context() as patches, tempfile.TemporaryDirectory(prefix="hudi-conformance-validator-") as folder:
+        known = {"monkeypatch": patches, "tmp_path": Path(folder)}
+        call(**{name: known[name] for name in names})
 
 
 def _in_memory(name: str, storage: Storage, checks: tuple[Check, ...], is_right: Callable[[Seen], bool]) -> Example:
@@ -312,6 +312,7 @@ def modules() -> Iterator[ModuleType]:
             if path.stem != "__init__":
                 __import__(f"{package.__name__}.{path.stem}")
                 yield sys.modules[f"{package.__name__}.{path.stem}"]
+    yield checksum_files
     yield hash_ranges
     yield written_schemas
 

@@ -45,6 +45,17 @@ def test_the_forms_of_the_key_of_one_field(version: int, generator: str, prefix:
     assert found == (set() if is_right else {"wrong-answers"})
 
 
+@pytest.mark.parametrize("prefix", ["", "id:", "ts:"])
+def test_both_forms_are_right_after_an_upgrade(prefix: str) -> None:
+    """META-013: a table that an upgrade brought to version 9 keeps the keys of before, whatever their form is."""
+    table = d._create("COPY_ON_WRITE", {}, version=9)
+    table.insert(d.rows(0, 2))
+    upgraded = {"hoodie.table.keygenerator.type": "COMPLEX", "hoodie.table.initial.version": "8"}
+    t.change_properties(table.storage, upgraded)
+    d.in_newest(_prefixed(prefix))(table.storage)
+    assert ("META-007" in {one.rule for one in d.found_in(table.storage)}) == (prefix == "ts:")
+
+
 @pytest.mark.parametrize("make", [d.copy_on_write, d.merge_on_read])
 def test_keys_and_paths_of_an_unknown_generator_are_not_judged(make: Callable[[], Storage]) -> None:
     """META-007, LAY-018, PROP-008: what a class of the user makes of the fields is not known."""

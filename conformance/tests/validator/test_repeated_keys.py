@@ -6,6 +6,8 @@ import deep_damage_samples as d
 import pyarrow as pa
 import pytest
 
+from hudi_reference.files.base_file import read_base_file
+
 WRONG, COSMETIC = "wrong-answers", "cosmetic"
 _INDEX = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.min.filegroup.count": "2"}
 GLOBAL = {**_INDEX, "hoodie.metadata.record.index.enable": "true"}
@@ -66,3 +68,57 @@ def test_a_global_index_of_keys_of_partitions(table_type: str) -> None:
 
 def _found(table: Any) -> set[tuple[str, str]]:
     return {(one.rule, one.severity) for one in d.found_in(table.storage)}
+
+
+def test_a_key_in_two_file_groups_beside_a_lost_file() -> None:
+    """LAY-021: the keys of the other slices of a partition are compared if a file of one of them is lost."""
+    table = d._create("COPY_ON_WRITE", {"hoodie.parquet.small.file.limit": "0"})
+    for number in (0, 2):
+        table.upsert(d.rows(number))
+    first, lost = d.base_files(table.storage)
+    d.copied_group(table.storage)
+    table.storage.delete(
+        next(one for one in (first, lost) if _keys(table, one) != _keys(table, d.base_files(table.storage)[-1]))
+    )
+    assert ("LAY-021", WRONG) in _found(table)
+
+
+def _keys(table: Any, path: str) -> list[str]:
+    keys: list[str] = read_base_file(table.storage, path, ["id"]).column("id").to_pylist()
+    return keys
+
+
+def test_the_keys_of_log_files_that_foreign_code_merges_are_not_known() -> None:
+    """LAY-021: a key that a file group with such log files and another one have may be deleted in the first one."""
+    storage = d.merge_on_read()
+    d.copied_group(storage)
+    assert "LAY-021" in {one.rule for one in d.found_in(storage)}
+    storage = d.with_foreign_merger(d.merge_on_read)
+    d.copied_group(storage)
+    assert "LAY-021" not in {one.rule for one in d.found_in(storage)}
+
+
+@pytest.mark.parametrize(
+    ("edit", "rule", "meaning", "other"),
+    [
+        (d.copied_group, "LAY-021", "of which at most one is", True),
+        (d.duplicate_in_file, "PROP-017", "of which at most one is", False),
+    ],
+)
+def test_what_is_said_of_a_copied_row(edit: d.Edit, rule: str, meaning: str, other: bool) -> None:
+    """LAY-021, PROP-017: a finding names the files that have the key, and whether inserts stored it."""
+    storage = d.copy_on_write()
+    edit(storage)
+    found = next(one for one in d.found_in(storage) if one.rule == rule)
+    assert meaning in found.meaning
+    assert (" and " in found.found.partition(" in ")[2]) == other
+
+
+def test_what_is_said_of_a_key_that_was_inserted_twice() -> None:
+    """ER-058: inserts do not look keys up."""
+    table = d._create("MERGE_ON_READ", {"hoodie.parquet.small.file.limit": "0"})
+    for _ in "xx":
+        table.insert(row("x"))
+    (found,) = [one for one in d.found_in(table.storage) if one.rule == "LAY-021"]
+    assert "inserts do not look keys up" in found.meaning
+    assert found.path in found.found

@@ -8,16 +8,17 @@ import deep_damage_samples as d
 import pytest
 import validated_tables_samples as t
 
-from hudi_conformance.validator.all_checks import ALL
+from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_reference import cluster, compact, log_compact, open_table, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.metadata_settings import INFLIGHT
+from hudi_reference.layout.names import split_path
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.records import MetadataRecord, PartitionStats
 from hudi_reference.services.compaction.compaction import schedule_compaction
 from hudi_reference.services.indexing.indexing import schedule_indexing
-from hudi_reference.services.rollback.rollback import schedule_rollback
+from hudi_reference.services.rollback.rollback import rollback, schedule_rollback
 from hudi_reference.storage.protocol import Storage
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -155,3 +156,70 @@ def test_statistics_of_a_partition_with_a_write_beside_a_compaction(is_beside: b
     _partition_counts_rows(storage, more)
     found = [one for one in t.validated(storage, ALL).findings if one.rule == "MDT-014"]
     assert len(found) == count, found
+
+
+def test_an_index_that_a_pending_action_builds():
+    """PROP-012: a list of indexes that are being built is right while an action builds them, also one of the metadata table."""
+    storage = t.copy_on_write(**{"hoodie.metadata.enable": "true"})
+    t.change_properties(storage, {INFLIGHT: "column_stats"})
+    assert ("PROP-012", "cosmetic") in {(one.rule, one.severity) for one in t.validated(storage, ALL).findings}
+    pending = f"{METADATA_FOLDER}/{t.TIMELINE}/20991231000000000.deltacommit"
+    storage.put(f"{pending}.requested", b"")
+    assert "PROP-012" not in {one.rule for one in t.validated(storage, ALL).findings}
+
+
+def test_a_compaction_whose_plan_names_files_of_captured_changes():
+    """TL-005: Apache Hudi 1.2.0 names them in the plan, too, and does not read them: nothing is said about the counts."""
+    storage = t.merge_on_read()
+    assert compact(t.reopened(storage), {"hoodie.compact.inline.max.delta.commits": "1"})
+    completed = t.completed(storage, "commit")
+    t.change_record(storage, completed, lambda record: t.stats_of(record)[0].update(totalLogFilesCompacted=7))
+    assert "TL-005" in {one.rule for one in t.validated(storage, CHEAP).findings}
+
+    def change(record: Any) -> None:
+        for operation in record["operations"]:
+            (*_, last) = operation["deltaFilePaths"]
+            operation["deltaFilePaths"] = [*operation["deltaFilePaths"], f"{last}.cdc"]
+
+    t.change_record(storage, t.paths(storage, ".compaction.requested")[0], change)
+    assert "TL-005" not in {one.rule for one in t.validated(storage, CHEAP).findings}
+
+
+def _rollback_of(storage: Storage, instant: str, action: str, deleted: str) -> None:
+    """Store a completed rollback of an action, which says that it deleted this file; before all other completions."""
+    source = t.copy_on_write()
+    table = t.reopened(source)
+    rollback(table, table.timeline.completed[-1].requested)
+    path = t.completed(source, "rollback")
+
+    def change(record: Any) -> None:
+        partition, name = split_path(deleted)
+        (entry, *_) = record["partitionMetadata"].values()
+        entry |= {"partitionPath": partition, "successDeleteFiles": [name] if name else []}
+        record |= {
+            "partitionMetadata": {partition: entry}, "commitsRollback": [instant], "totalFilesDeleted": 1 if name else 0,
+            "instantsRollback": [{"commitTime": instant, "action": action}],
+        }  # fmt: skip
+
+    t.change_record(source, path, change)
+    time = f"{int(instant) + 1:017}"
+    storage.put(f"{t.TIMELINE}/{time}_{int(time) + 1:017}.rollback", source.get(path))
+
+
+def test_a_compaction_that_is_executed_again_after_a_rollback():
+    """TL-019: the second execution stores a file with the name of the one that the rollback deleted."""
+    storage = t.compacted()
+    instant, *_ = split_path(t.completed(storage, "commit"))[1].split("_")
+    (*_, file) = (path for path in t.base_files(storage) if instant in path)
+    _rollback_of(storage, instant, "compaction", file)
+    assert "TL-019" not in {one.rule for one in t.validated(storage, CHEAP).findings}
+
+
+def test_the_plan_of_a_service_that_was_rolled_back_stays():
+    """TL-019: a rollback of an execution of a service leaves its plan pending."""
+    storage = t.with_plan("compaction")
+    instant = split_path(t.paths(storage, ".compaction.requested")[0])[1].partition(".")[0]
+    _rollback_of(storage, instant, "compaction", "")
+    assert "TL-019" not in {one.rule for one in t.validated(storage, CHEAP).findings}
+    storage.put(f"{t.TIMELINE}/{instant}.deltacommit.requested", b"")
+    assert "TL-019" in {one.rule for one in t.validated(storage, CHEAP).findings}

@@ -40,9 +40,8 @@ class Entry:
 
     @cached_property
     def name(self) -> BaseFileName | LogFileName | None:
-        """The parts of this name; None of files of change capture, and of a name that is not one of a data file."""
-        parsed = self.table.name_of(self.path)
-        return None if isinstance(parsed, LogFileName) and parsed.cdc else parsed
+        """The parts of this name; None of a name that is not one of a data file."""
+        return self.table.name_of(self.path)
 
     @property
     def is_base_file(self) -> bool:

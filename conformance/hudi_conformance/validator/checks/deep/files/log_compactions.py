@@ -42,8 +42,7 @@ def compacted_as_read(opened: Opened, one: FileSlice, tally: Tally) -> Iterator[
 
 def _deleted_keys(opened: Opened, one: FileSlice) -> set[str]:
     """The keys of which a block has a delete: in some modes it is open which version of such a record remains (ER-106)."""
-    paths = (one.path(name) for name in one.log_files if not name.endswith(".cdc"))
-    blocks = (block for path in paths for block in read_log_file(opened.storage, path))
+    blocks = (block for name in one.log_files for block in read_log_file(opened.storage, one.path(name)))
     return {delete.key for block in blocks if block.kind is BlockType.DELETE for delete in decode_deletes(block)}
 
 
