@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_conformance.validator.checks.finding import NOT_READ, SEVERITIES, UNSOUND, Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import NOT_READ, SEVERITIES, STRAYS, UNSOUND, Check, Finding, Tally, finding_of
 from hudi_conformance.validator.checks.remedies import REBUILD, rebuild
 from hudi_conformance.validator.stored.pending import PendingAction, pending_actions
 from hudi_conformance.validator.stored.table import StoredTable
@@ -18,6 +18,10 @@ from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.storage.system_faults import memory_used_up
 
 _STOPPED = "The reader refuses the table here, so that this part could not be examined further."
+#: The properties from which the folder of a row follows.
+_OF_FOLDERS = (
+    "hoodie.table.partition.fields", "hoodie.table.keygenerator.type", "hoodie.datasource.write.hive_style_partitioning",
+)  # fmt: skip
 #: Called before each part of a check: its name, the number of parts that are done, and of all its parts.
 Progress = Callable[[str, int, int], None]
 
@@ -96,16 +100,18 @@ def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings without those of readers that another check reports with more: which action names a lost file, which index.
 
     That of an action has a key, and that of an index the path of the index. Where a reader stopped is left out if the fault
-    is known.
+    is known; so are rows in other folders if the properties from which the folders follow are wrong.
     """
     named = {one.path for one in findings if one.rule == "TL-036" and one.key}
     faults = {_fault(one) for one in findings if one.meaning != _STOPPED}
     known = {(one.rule, one.expected, one.found) for one in findings if one.path != METADATA_FOLDER}
+    has_other_folders = any(one.path == PROPERTIES_PATH and one.key in _OF_FOLDERS for one in findings)
     return tuple(
         one
         for one in findings
         if not (one.rule == "TL-036" and not one.key and one.path in named)
         and not (one.path == METADATA_FOLDER and (one.rule, one.expected, one.found) in known)
+        and not (one.meaning == STRAYS and has_other_folders)
         and not (one.meaning == _STOPPED and not faults.isdisjoint((_fault(one), _fault(one, one.found.partition(": ")[2]))))
     )
 

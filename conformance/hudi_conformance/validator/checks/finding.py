@@ -18,6 +18,8 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 UNSOUND: frozenset[Severity] = frozenset({"wrong-answers", "data-lost"})
 #: What follows from an error of the disk or of a permission. It says nothing about the bytes of the table.
 NOT_READ = "The storage did not read it, so that it could not be examined; a query that needs it fails, too."
+#: The rows of a file have the partition fields of another folder. With other fields in the properties all files have such rows.
+STRAYS = "A filter on the partition column and the folder of the rows disagree."
 #: cheap: no data file is opened except for the headers of log blocks and for footers. deep: every row is read.
 Tier = Literal["cheap", "deep"]
 

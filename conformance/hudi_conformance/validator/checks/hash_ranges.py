@@ -26,7 +26,7 @@ def _hash_ranges(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
     living: dict[str, list[str]] = {}
     for one in table.owned.latest_slices if table.entries.get("hoodie.table.type") == "MERGE_ON_READ" else ():
         living.setdefault(one.partition, []).append(one.file_id)
-    if not living or not (_names_a_range(table) if table.has_consistent_hashing else has_first_ranges(table.owned)):
+    if not living or not (has_first_ranges(table.owned) or (table.has_consistent_hashing and _names_a_range(table))):
         return
     described = {split_path(path)[0] for path in table.listing.files if path.endswith(ENDING)}
     for partition, ids in sorted(living.items()):
@@ -82,13 +82,11 @@ def _contradictions(table: StoredTable, path: str) -> Iterator[Finding]:
 
 
 def _names_a_range(table: StoredTable) -> bool:
-    """Whether hashing metadata names a file group. Damaged metadata is a finding of the check of the keys."""
+    """Whether hashing metadata names a file group, or is damaged."""
     try:
-        return any(is_first_range(one.file_id) for one in table.owned.latest_slices) or names_a_range(
-            table.opened.table, table.groups
-        )
+        return names_a_range(table.opened.table, table.groups)
     except HudiError:
-        return False
+        return True
 
 
 CHECKS = (Check("layout.hash-ranges", ("LAY-021",), "cheap", _hash_ranges, tables="data"),)

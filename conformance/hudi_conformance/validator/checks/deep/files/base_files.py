@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, strays
-from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
+from hudi_conformance.validator.checks.finding import STRAYS, Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, MalformedBaseFile
@@ -29,7 +29,6 @@ COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", 
 SEQUENCE = "_hoodie_commit_seqno"
 #: Operations that store rows without looking their keys up.
 INSERTS = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
-STRAYS = "A filter on the partition column and the folder of the rows disagree."
 NOT_UNIQUE = "Queries of the number return a wrong one, and consumers that identify changes by it take two rows for one."
 #: A sequence number: time, task, and number in the task.
 _NUMBER, _TIME_AND_TASK = re.compile("[0-9]+_[0-9]+_[0-9]+"), re.compile("[0-9]+_[0-9]+_")

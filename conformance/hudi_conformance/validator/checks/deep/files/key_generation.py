@@ -175,11 +175,12 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
         if one.base_file is None or one.missing:
             continue
         try:
-            paths = computed_paths(opened, read_base_file(table.storage, one.path(one.base_file), columns))
+            rows = read_base_file(table.storage, one.path(one.base_file), columns)
         except HudiError:
             continue  # others report it
+        paths = computed_paths(opened, rows)
         if paths is not None and len(paths):
-            compared, agreeing = compared + 1, agreeing + pc.sum(pc.equal(paths, one.partition)).as_py()
+            compared, agreeing = compared + 1, agreeing + _in_either_style(made, rows, paths, one.partition)
             example = f"{paths[0].as_py()!r} in a row below {one.partition!r}"
         if agreeing:
             break
@@ -192,6 +193,12 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
             "set hoodie.table.partition.fields to the fields with which the table was created",
             key="hoodie.table.partition.fields",
         )  # fmt: skip
+
+
+def _in_either_style(made: KeyGenerator | None, rows: pa.Table, paths: pa.Array, partition: str) -> int:
+    """How many rows have this path, with names in folders or without: the cheap tier compares that setting with the folders."""
+    others = paths if made is None else replace(made, hive_style=not made.hive_style).paths(rows)
+    return int(pc.sum(pc.or_(pc.equal(paths, partition), pc.equal(others, partition))).as_py())
 
 
 def examine_time_formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -14,7 +14,6 @@ from hudi_conformance.validator.checks.deep.files.base_files import (
     NOT_UNIQUE,
     PATH,
     SEQUENCE,
-    STRAYS,
     BaseFile,
     described,
     differing_times,
@@ -26,7 +25,7 @@ from hudi_conformance.validator.checks.deep.files.base_files import (
 )
 from hudi_conformance.validator.checks.deep.files.counts import Counted, counts_of_a_log_file
 from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, strays
-from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.checks.finding import STRAYS, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
