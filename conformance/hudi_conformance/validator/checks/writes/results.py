@@ -106,17 +106,22 @@ def _listed(groups: set[GroupId]) -> str:
 
 
 def _plan_entries(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """TL-015 and TL-012: each entry of a pending plan names the file group and the base file that its files belong to."""
-    for instant in table.timeline.pending:
-        rule = "TL-012" if instant.action == "clustering" else "TL-015"
-        for entry in entries_of_plan(instant, table.plan_of(instant) or {}):
+    """TL-015 and TL-012: each entry of a plan names the file group and the base file that its files belong to."""
+    pending = {instant.requested for instant in table.timeline.pending}
+    for instant, content in table.contents.items():
+        if instant.state is not State.REQUESTED or instant.action not in ("clustering", "compaction", "logcompaction"):
+            continue
+        rule, is_pending = "TL-012" if instant.action == "clustering" else "TL-015", instant.requested in pending
+        for entry in entries_of_plan(instant, content.record or {}):
             tally.looked(rule)
             if wrong := _disagreement(entry):
                 expected, found = wrong
                 yield Finding(
-                    rule, "wrong-answers", table.path_of(instant),
-                    "The service fails, or stores the rows of one file group in another one.", expected, found,
-                    f"hudi-conformance service TABLE withdraw --instant {instant.requested}", key=str(entry.get("fileId")),
+                    rule, "wrong-answers" if is_pending else "cosmetic", table.path_of(instant),
+                    "The service fails, or stores the rows of one file group in another one." if is_pending
+                    else "No query reads the plan of a completed service.", expected, found,
+                    f"hudi-conformance service TABLE withdraw --instant {instant.requested}" if is_pending else RESTORE,
+                    key=str(entry.get("fileId")),
                 )  # fmt: skip
 
 
