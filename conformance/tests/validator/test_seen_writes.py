@@ -1,10 +1,15 @@
 """Completed writes whose completed file was lost, although another action shows that they had completed."""
 
+import json
+
 import deep_damage_samples as d
+import pytest
 import validated_tables_samples as t
 from trace_damages_samples import cut_history, planned_on_archived
 
 from hudi_conformance.validator.all_checks import CHEAP
+from hudi_conformance.validator.checks.cheap.history import CHECKS as HISTORY
+from hudi_reference.layout.names import split_path
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.instants.instant import parse_instant_name
 
@@ -51,3 +56,24 @@ def test_a_finding_of_an_archived_write_has_the_folder_of_the_history() -> None:
     (*_, active), (archived, *_) = table.timeline.completed, table.history.instants
     assert table.place_of(active) == f"{t.TIMELINE}/{active.file_name}"
     assert table.place_of(archived) == f"{t.TIMELINE}/history"
+
+
+@pytest.mark.parametrize(("is_listed_before", "rule"), [(False, "LSM-010"), (True, None)])
+def test_a_level_file_whose_actions_have_no_data_files(is_listed_before: bool, rule: str | None) -> None:
+    """LSM-010: the actions of a level file without an entry are lost if they are neither active nor in another file, also if all
+    their data files were cleaned; those of a file that an older manifest lists may have been cleaned, too.
+    """
+    storage = t.archived()
+    path, manifest = t.manifest_of(storage)
+    folder, name = split_path(path)
+    for info in tuple(storage.list(folder)):
+        if "manifest_" in info.path and info.path != path:
+            storage.delete(info.path)
+    (*_, last) = manifest["files"]
+    if is_listed_before:
+        storage.put(f"{folder}/manifest_{int(name.rpartition('_')[2]) - 1}", json.dumps(manifest).encode())
+    storage.put(path, json.dumps({**manifest, "files": [one for one in manifest["files"] if one is not last]}).encode())
+    for file in t.base_files(storage):
+        storage.delete(file)
+    found = {one.rule for one in t.validated(storage, HISTORY).findings if one.path.endswith(last["fileName"])}
+    assert found == ({rule} if rule else set())

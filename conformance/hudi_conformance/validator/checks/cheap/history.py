@@ -127,8 +127,8 @@ def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
 def archived_without_entry(table: StoredTable) -> Mapping[LevelFile, Sequence[Instant]]:
     """The level files that the manifest lacks, with their actions that are nowhere else.
 
-    Only files of which an action still has data files count: a crashed archiver leaves a file whose actions are active, and an
-    older manifest lists files whose actions were cleaned.
+    A crashed archiver leaves a file whose actions are active. Of the files that an older manifest lists, only those count of
+    which an action still has data files: what was in the others may have been cleaned.
     """
 
     def found() -> dict[LevelFile, list[Instant]]:
@@ -137,7 +137,12 @@ def archived_without_entry(table: StoredTable) -> Mapping[LevelFile, Sequence[In
         others = {
             file: [one for one in inside if one.identity not in active] for file, inside in table.history.unlisted.items()
         }
-        return {file: inside for file, inside in others.items() if any(one.requested in written for one in inside)}
+        listed = _listed_from(table, 0)
+        return {
+            file: inside
+            for file, inside in others.items()
+            if any(one.requested in written for one in inside) or (inside and file.name not in listed)
+        }
 
     lost: Mapping[LevelFile, Sequence[Instant]] = table.once("archived without entry", found)
     return lost
