@@ -10,6 +10,7 @@ import validated_tables_samples as t
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.validator.all_checks import ALL, CHEAP
+from hudi_reference.layout.names import split_path
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.contents.actions import read_action, write_action
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
@@ -161,3 +162,20 @@ def test_a_command_that_does_not_change_version_6_comes_after_the_upgrade() -> N
     remedies = [one.remedy for one in t.validated(storage, CHEAP, LATER).findings if "hudi-conformance service" in one.remedy]
     assert remedies
     assert all("after hudi-conformance migrate TABLE --yes" in one for one in remedies)
+
+
+@pytest.mark.parametrize(("file", "is_found"), [(t.base_files, True), (t.log_files, False)])
+def test_a_rollback_that_says_that_it_deleted_a_file_of_the_latest_state(
+    file: Callable[[Storage], list[str]], is_found: bool
+) -> None:
+    """TL-019: a later write of version 6 may store a log file with the name of a deleted one, but no base file."""
+    storage = _copied(TABLES / "v6.mor.rolled-back" / "table")
+    path = next(one for one in t.paths(storage, ".rollback") if one.count("/") == 1 and one.endswith(".rollback"))
+    instant, (folder, name) = parse_legacy_name(path.rpartition("/")[2]), split_path(file(storage)[-1])
+    assert instant is not None
+    record: Any = read_action(storage.get(path), path, instant)
+    entry = {"partitionPath": folder, "successDeleteFiles": [name], "failedDeleteFiles": []}
+    record |= {"partitionMetadata": {folder: entry}, "totalFilesDeleted": 1}
+    storage.put(path, write_action(instant, record, bytes(16)))
+    found = {(one.rule, one.severity) for one in t.validated(storage, CHEAP, LATER).findings}
+    assert (("TL-019", "wrong-answers") in found) == is_found
