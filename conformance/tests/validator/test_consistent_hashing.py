@@ -153,6 +153,18 @@ def test_members_of_ranges_that_contradict_the_file(change: dict[str, Any]) -> N
     assert (found.rule, found.severity, found.path, found.key) == ("LAY-021", "cosmetic", path, *change)
 
 
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b"{}", b'{"nodes": 3}'])
+def test_ranges_before_those_that_count_cannot_be_read(text: bytes) -> None:
+    """LAY-021: writers read the metadata of the last completed action alone."""
+    storage = written(())
+    instant = t.completed(storage, "deltacommit").rpartition("/")[2].partition("_")[0]
+    _store_ranges(storage, instant)
+    path = f"{FOLDER}/south/{FIRST}.hashing_meta"
+    assert t.validated(storage, ALL).findings == ()
+    storage.put(path, text)
+    assert [(one.rule, one.severity, one.path) for one in t.validated(storage, ALL).findings] == [("LAY-021", "cosmetic", path)]
+
+
 @pytest.mark.parametrize("checks", [CHEAP, ALL])
 def test_a_range_that_is_being_replaced(checks: tuple[Check, ...]) -> None:
     """LAY-021: writers refuse a partition with a range that is marked as one that a split replaces."""

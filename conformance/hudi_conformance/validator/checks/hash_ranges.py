@@ -18,6 +18,7 @@ from hudi_reference.write.placement.consistent_buckets import (
     names_a_range,
 )
 
+_RESTORE = "restore the file from another copy of the table"
 NO_RANGES = "Writers refuse the partition: they cannot tell to which file group a record belongs."
 
 
@@ -70,14 +71,19 @@ def _wrong_ranges(table: StoredTable, partition: str, ids: Sequence[str]) -> Ite
 
 def _contradictions(table: StoredTable, path: str) -> Iterator[Finding]:
     """The members that no writer follows are those of the file. Apache Hudi copies the number of the first ranges."""
-    content: Any = json.loads(table.storage.get(path))
-    instant = split_path(path)[1].removesuffix(ENDING)
-    members: dict[str, Any] = {"instant": instant} | ({"numBuckets": len(content["nodes"])} if instant == FIRST else {})
-    for key, expected in members.items():
-        if content.get(key, expected) != expected:
+    try:
+        content = dict(json.loads(table.storage.get(path)))
+        instant, ranges = split_path(path)[1].removesuffix(ENDING), len(content["nodes"])
+    except (ValueError, TypeError, KeyError) as error:
+        expected, found = "hashing metadata", f"{type(error).__name__}: {error}"[:200]
+        yield Finding("LAY-021", "cosmetic", path, "Writers follow later ranges.", expected, found, _RESTORE)
+        return
+    members: dict[str, Any] = {"instant": instant} | ({"numBuckets": ranges} if instant == FIRST else {})
+    for key, wanted in members.items():
+        if content.get(key, wanted) != wanted:
             yield Finding(
-                "LAY-021", "cosmetic", path, "Writers follow the name of the file and its ranges.", f"{key}={expected}",
-                str(content[key]), "restore the file from another copy of the table", key=key,
+                "LAY-021", "cosmetic", path, "Writers follow the name of the file and its ranges.", f"{key}={wanted}",
+                str(content[key]), _RESTORE, key=key,
             )  # fmt: skip
 
 

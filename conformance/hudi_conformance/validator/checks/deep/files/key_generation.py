@@ -197,7 +197,10 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
 
 def _in_either_style(made: KeyGenerator | None, rows: pa.Table, paths: pa.Array, partition: str) -> int:
     """How many rows have this path, with names in folders or without: the cheap tier compares that setting with the folders."""
-    others = paths if made is None else replace(made, hive_style=not made.hive_style).paths(rows)
+    try:
+        others = paths if made is None else replace(made, hive_style=not made.hive_style).paths(rows)
+    except HudiError:
+        others = paths
     return int(pc.sum(pc.or_(pc.equal(paths, partition), pc.equal(others, partition))).as_py())
 
 
