@@ -81,7 +81,7 @@ STATISTICS_DAMAGES = (
     Damage("a clean that retains nothing", "statistics.retained", "CLN-005", t.cleaned, _retain_the_future),
     Damage("a clean of a live file", "owners.data-files", "CLN-001", t.cleaned, _clean_the_latest, ("TL-014", "TL-035")),
     Damage("a version file that lags behind", "history.later-manifests", "LSM-007", t.archived, _lag_behind,
-           ("ARC-004", "OCC-008", "RDR-008")),
+           ("ARC-004", "OCC-008", "RDR-008"), says=" and 6 more actions"),
     Damage("no checksum", "properties.checksum", "PROP-011", t.copy_on_write, _without_checksum, severity="cosmetic"),
     Damage("a metadata table that no property lists", "metadata.left-over-indexes", "PROP-013", t.with_metadata_table,
            lambda s: t.change_properties(s, {"hoodie.table.metadata.partitions": None}),

@@ -77,3 +77,11 @@ def test_a_level_file_whose_actions_have_no_data_files(is_listed_before: bool, r
         storage.delete(file)
     found = {one.rule for one in t.validated(storage, HISTORY).findings if one.path.endswith(last["fileName"])}
     assert found == ({rule} if rule else set())
+
+
+def test_the_level_files_of_the_manifest_are_counted() -> None:
+    """LSM-011: a history without a manifest has nothing to examine."""
+    storage = t.archived()
+    _, manifest = t.manifest_of(storage)
+    assert t.validated(storage, HISTORY).checked["LSM-011"] == len(manifest["files"])
+    assert t.validated(t.copy_on_write(), HISTORY).checked["LSM-011"] == 0
