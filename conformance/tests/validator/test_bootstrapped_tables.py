@@ -102,3 +102,12 @@ def test_changed_rows_of_a_bootstrapped_file(change: Callable[[pa.Table], pa.Tab
 def test_another_folder_than_that_of_the_index(source: str) -> None:
     """LAY-001: the folder that was bootstrapped is that of the index, whose paths readers follow."""
     assert _found(skeleton(source)) == {("LAY-001", "cosmetic")}
+
+
+def test_a_bootstrapped_file_without_its_end() -> None:
+    """BF-002: a file without a footer is one finding, and what is in it is not compared."""
+    storage = skeleton()
+    t.cut(storage, *t.base_files(storage), 9)
+    found = t.validated(storage, ALL)
+    assert not found.broken
+    assert {one.rule for one in found.findings} == {"BF-002", "TL-005"}

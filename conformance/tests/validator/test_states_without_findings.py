@@ -140,7 +140,9 @@ def _partition_counts_rows(storage: Storage, more: int) -> None:
             d.change_index(storage, "partition_stats", [MetadataRecord(record.key, changed)])
 
 
-@pytest.mark.parametrize(("is_beside", "more", "count"), [(True, 0, 0), (True, 2, 0), (True, 90, 2), (False, 2, 2)])
+@pytest.mark.parametrize(
+    ("is_beside", "more", "count"), [(True, 0, 0), (True, 2, 0), (True, -5, 0), (True, 90, 2), (False, 2, 2), (False, -1, 2)]
+)
 def test_statistics_of_a_partition_with_a_write_beside_a_compaction(is_beside: bool, more: int, count: int):
     """MDT-014: a write that completes before a pending compaction makes the statistics of its partition from the files before the
     compaction, and Apache Hudi 1.2.0 does not make them again. They have no value that none of the files has.
