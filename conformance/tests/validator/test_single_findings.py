@@ -60,9 +60,16 @@ def test_a_deltacommit_among_commits_is_the_wrong_one() -> None:
     assert all(one.remedy.startswith("restore the file") for one in found)
 
 
-@pytest.mark.parametrize("make", [t.merge_on_read, t.compacted])
+def _of_one_write() -> Storage:
+    """A merge-on-read table without log files."""
+    table = t._new("MERGE_ON_READ")
+    table.upsert(t.rows(1, 2))
+    return table.storage  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("make", [t.merge_on_read, t.compacted, _of_one_write])
 def test_a_merge_on_read_table_with_another_type(make: Callable[[], Storage]) -> None:
-    """TL-038: the type of the table is the wrong one if there are log files; compactions are commits in such a table, too."""
+    """TL-038: the type of the table is the wrong one if there are log files, or only deltacommits; compactions are commits, too."""
     storage = make()
     t.change_properties(storage, {"hoodie.table.type": "COPY_ON_WRITE"})
     found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "TL-038"]

@@ -179,7 +179,7 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
         except HudiError:
             continue  # others report it
         paths = computed_paths(opened, rows)
-        if paths is not None and len(paths):
+        if made is not None and paths is not None and len(paths):
             compared, agreeing = compared + 1, agreeing + _in_either_style(made, rows, paths, one.partition)
             example = f"{paths[0].as_py()!r} in a row below {one.partition!r}"
         if agreeing:
@@ -195,10 +195,10 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
         )  # fmt: skip
 
 
-def _in_either_style(made: KeyGenerator | None, rows: pa.Table, paths: pa.Array, partition: str) -> int:
+def _in_either_style(made: KeyGenerator, rows: pa.Table, paths: pa.Array, partition: str) -> int:
     """How many rows have this path, with names in folders or without: the cheap tier compares that setting with the folders."""
     try:
-        others = paths if made is None else replace(made, hive_style=not made.hive_style).paths(rows)
+        others = replace(made, hive_style=not made.hive_style).paths(rows)
     except HudiError:
         others = paths
     return int(pc.sum(pc.or_(pc.equal(paths, partition), pc.equal(others, partition))).as_py())
