@@ -1,5 +1,6 @@
 """Sound tables in which a simpler check would find a fault: what services and upgrades leave, and writers beside services."""
 
+import json
 from typing import Any
 from unittest.mock import patch
 
@@ -14,6 +15,7 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.services.compaction.compaction import schedule_compaction
 from hudi_reference.services.compaction.log_compaction import schedule_log_compaction
 from hudi_reference.storage import Storage
+from hudi_reference.write.placement.consistent_buckets import ENDING, FIRST, FOLDER
 
 _CLUSTERING = "hudi_reference.services.clustering"
 _DUE = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -129,6 +131,10 @@ def written_to_both_buckets() -> Storage:
     t.change_record(storage, path, change)
     later = int(path.rpartition("_")[2].partition(".")[0]) + 1
     t.move(storage, t.completed(storage, "replacecommit"), f"{t.TIMELINE}/{clustering}_{later:017}.replacecommit")
+    ranges: Any = json.loads(storage.get(f"{FOLDER}/{folder}/{FIRST}{ENDING}"))
+    (node,) = ranges["nodes"]
+    ranges |= {"instant": clustering, "nodes": [{**node, "fileIdPrefix": new.rpartition("-")[0]}]}
+    storage.put(f"{FOLDER}/{folder}/{clustering}{ENDING}", json.dumps(ranges).encode())
     return storage
 
 
