@@ -13,6 +13,8 @@ from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_reference.layout.names import split_path
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.contents.actions import read_action, write_action
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
 
 TABLES = fixtures_root() / "compatibility"
@@ -85,6 +87,20 @@ def _plan(change: Callable[[Any], object]) -> Callable[[Storage], None]:
     return edit
 
 
+def _fail_a_log_compaction(storage: Storage) -> None:
+    """It stored its file in the slice of the plan, and did not complete: the plan came afterwards and lacks the file."""
+    planned = next(path for path in t.paths(storage, ".compaction.requested") if path.startswith(".hoodie/20261122012840448"))
+    (merged,) = [path for path in t.log_files(storage) if "20261122012829208.log.1_" in path]
+    plan, write, failed = "20261122012840448", b"20261122012835000", "20261122012837000"
+    instant = Instant(failed, "logcompaction", State.REQUESTED)
+    source = parse_legacy_name(f"{plan}.compaction.requested")
+    assert source is not None
+    content = write_action(instant, read_action(storage.get(planned), planned, source), bytes(16))
+    storage.put(f".hoodie/{failed}.logcompaction.requested", content)
+    storage.put(f".hoodie/{failed}.logcompaction.inflight", b"")
+    storage.put(merged.replace(".log.1_", ".log.2_"), storage.get(merged).replace(write, failed.encode()))
+
+
 DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
     "lost base file": ("v6.cow", "TL-036", lambda s: s.delete(t.base_files(s)[-1])),
     "lost log file": ("v6.mor", "TL-036", lambda s: s.delete(t.log_files(s)[-1])),
@@ -141,6 +157,13 @@ def test_what_version_6_leaves_is_no_finding(name: str) -> None:
     storage = _copied(TABLES / table / "table")
     edit(storage)
     assert t.validated(storage, CHEAP, LATER).findings == ()
+
+
+def test_the_file_of_a_failed_log_compaction_is_no_lost_change() -> None:
+    """CMP-003: the name of a log file is no sign of a completed write, because it has the instant of the base file."""
+    storage = _copied(TABLES / "v6.mor.pending-compaction" / "table")
+    _fail_a_log_compaction(storage)
+    assert t.rules_of(t.validated(storage, CHEAP, LATER).findings) == {"TL-030"}
 
 
 @pytest.mark.parametrize("table", ["v6.cow.archived", "v6.mor.archived"])

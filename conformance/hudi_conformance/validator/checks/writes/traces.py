@@ -203,6 +203,7 @@ def _closed_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
             files = set(found.log_files if found is not None else ())
             if table.opened.had_version_6:  # the name of a log file had the instant of its base file
                 files = {name for name in files if (*group, _instant_of(name)) not in slices or _instant_of(name) == base}
+                files &= _named_before(table, instant)
             yield from _left_out(table, instant, group, files - planned)
             yield from _taken_early(table, instant, group, planned)
 
@@ -219,6 +220,12 @@ def _completion_of(table: StoredTable, name: str) -> str | None:
         "completion times", lambda: {instant.requested: instant.completion or "" for instant in table.owned.commits}
     )
     return written.get(_instant_of(name))
+
+
+def _named_before(table: StoredTable, plan: Instant) -> set[str]:
+    """The names of the files in the metadata of the writes that completed, of those that were requested before a plan."""
+    commits = ((instant.requested, commit) for instant, commit in table.owned.commits.items())
+    return {split_path(one.path)[1] for requested, commit in commits if requested < plan.requested for one in commit.stats}
 
 
 def _left_out(table: StoredTable, instant: Instant, group: GroupId, names: set[str]) -> Iterator[Finding]:
