@@ -64,7 +64,7 @@ class SliceReader:
     threads: bool = False
     #: The values of partition columns by the path of a partition; for tables without meta columns, whose rows do not name it.
     partition_values: PartitionValues | None = None
-    #: Fills key fields that partial updates lack; None for tables without meta columns.
+    #: Fills key and partition fields that partial updates lack; None for tables without meta columns.
     known_fields: KeyFields | None = None
     #: The checks of its base files.
     checks: ReadChecks = DAMAGE_CHECKS
@@ -100,8 +100,9 @@ class SliceReader:
         fields = self._with_operations(self._fields(names), blocks)
         base = self.keyed(self._base_rows(file_slice, fields))
         changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
-        rows = self._without_virtual_keys(merge_changes(base, changes, self.merging))
-        return (rows if known is None else known.filled(rows, file_slice.partition)).select(list(columns))
+        if known is not None:
+            changes = replace(changes, fill=partial(known.filled, partition=file_slice.partition))
+        return self._without_virtual_keys(merge_changes(base, changes, self.merging)).select(list(columns))
 
     @implements("OCC-008", "LAY-021")
     def all_keys(self, file_slice: FileSlice) -> pa.ChunkedArray:

@@ -4,7 +4,7 @@ A row may be a delete, spec "Record Merger > Deletes": by a flag, by the delete 
 Such a delete has the ordering value of the row. Each of the three marks is sufficient.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -88,12 +88,14 @@ class Changes:
         present_columns: the columns that a block of partial updates has, by the number of the block; blocks of whole rows are
             not in it.
         record_positions: for each block the row of the base file that each entry changes; None if records are matched by key.
+        fill: fills key and partition fields of rows that lack columns; None if nothing is known of them.
     """
 
     batches: Sequence[pa.Table | Sequence[Delete]]
     schema: pa.Schema
     present_columns: Mapping[int, frozenset[str]] = field(default_factory=dict)
     record_positions: Sequence[Sequence[int]] | None = None
+    fill: Callable[[pa.Table], pa.Table] | None = None
 
     def __len__(self) -> int:
         return sum(len(batch) for batch in self.batches)
@@ -102,6 +104,14 @@ class Changes:
     def rows(self) -> pa.Table:
         """The rows of all data blocks."""
         return pa.concat_tables([self.schema.empty_table(), *(b for b in self.batches if isinstance(b, pa.Table))])
+
+    @implements("LF-046")
+    def filled(self, rows: pa.Table, lacks: Sequence[bool]) -> pa.Table:
+        """The merged rows, in any order; those that lack columns, because no version has them, with filled fields."""
+        if self.fill is None or not any(lacks):
+            return rows
+        mask = pa.array(lacks, pa.bool_())
+        return pa.concat_tables([rows.filter(pc.invert(mask)), self.fill(rows.filter(mask))])
 
     def versions(self, ordering: tuple[str, ...], marker: DeleteMarker | None = None) -> Iterator[tuple[Identity, Version]]:
         """Records and their versions, in merge order.

@@ -74,6 +74,16 @@ def test_a_partial_update_of_a_new_key_has_its_columns_only() -> None:
     assert merged([], [partial(ts=6, a="x")], EVENT) == [whole(6, "x", None)]
 
 
+def test_only_rows_that_lack_columns_are_filled() -> None:
+    """LF-046, META-009: a stored null stays (ER-274), also beside a partial update of a new key."""
+    schema = pa.schema([(KEY, pa.string()), ("a", pa.int64()), ("p", pa.string())])
+    base = pa.Table.from_pylist([{KEY: "k", "a": 1, "p": None}, {KEY: "l", "a": 1, "p": None}], schema=schema)
+    change = pa.Table.from_pylist([{KEY: "l", "a": 2}, {KEY: "m", "a": 2}], schema=schema)
+    fill = lambda found: found.set_column(2, "p", pa.array(["x"] * found.num_rows, pa.string()))  # noqa: E731
+    found = merge_changes(base, Changes([change], schema, {0: frozenset({KEY, "a"})}, fill=fill), Merging(COMMIT)).to_pylist()
+    assert {row[KEY]: (row["a"], row["p"]) for row in found} == {"k": (1, None), "l": (2, None), "m": (2, "x")}
+
+
 def test_fields_of_a_struct_are_not_merged_one_by_one() -> None:
     """LF-046: a column is replaced as a whole."""
     kind = pa.struct([("x", pa.int64()), ("y", pa.int64())])

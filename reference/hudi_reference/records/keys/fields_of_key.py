@@ -1,7 +1,8 @@
 """Values of key and partition fields that the record key and the partition of a row show.
 
-A partial update need not have the columns of these fields. If no earlier version of its record has them either, because the
-record was deleted or is new in the file slice, they follow from the key and the folder (ER-068, ER-069).
+A partial update need not have the columns of these fields: Apache Hudi stores those that the statement assigns. If no earlier
+version of its record has them either, because the record was deleted or is new in the file slice, they follow from the key and
+the folder (ER-068, ER-069).
 """
 
 import re
@@ -39,10 +40,21 @@ class KeyFields:
 
     @implements("META-007", "META-009")
     def filled(self, rows: pa.Table, partition: str) -> pa.Table:
-        """The rows, in any order, with their key fields and partition fields where no version has had key fields.
+        """The rows, in any order, with key fields and partition fields where they are null.
 
-        A value is filled only if the key generator makes the stored record key of it.
+        The rows are those of which no version has some columns. A key field is filled only if the key generator makes the
+        stored record key of it.
         """
+        others = {} if self.partition_values is None else self.partition_values(partition)
+        found = self._with_key_fields(rows)
+        for name, value in others.items():
+            if name in found.column_names and name not in self.generator.fields:
+                known = pa.scalar(value, found.schema.field(name).type)
+                found = _with_column(found, name, pc.coalesce(found.column(name), known))
+        return found
+
+    def _with_key_fields(self, rows: pa.Table) -> pa.Table:
+        """The rows with the values that their keys tell in key fields, if all of these are null."""
         names = self.generator.fields
         if not set(names) <= set(rows.column_names):
             return rows
@@ -54,21 +66,16 @@ class KeyFields:
         is_told = pa.array([any(one) for one in values], pa.bool_())
         if not is_told.true_count:
             return rows
-        others = {} if self.partition_values is None else self.partition_values(partition)
-        told = self._complete(found.filter(is_told), [one for one in values if any(one)], others)
+        told = self._complete(found.filter(is_told), [one for one in values if any(one)])
         if told is None:
             return rows
         return pa.concat_tables([rows.filter(pc.invert(lacking)), told, found.filter(pc.invert(is_told))])
 
-    def _complete(self, rows: pa.Table, keys: Sequence[Sequence[str | None]], others: Mapping[str, Any]) -> pa.Table | None:
-        """The rows with these texts in their key fields, and other values; None if they had other record keys then."""
+    def _complete(self, rows: pa.Table, keys: Sequence[Sequence[str | None]]) -> pa.Table | None:
+        """The rows with these texts in their key fields; None if they had other record keys then."""
         found = rows
         for name, texts in zip(self.generator.fields, zip(*keys, strict=True), strict=True):
             found = _with_column(found, name, _converted(pa.array(texts, pa.string()), found.schema.field(name).type))
-        for name, value in others.items():
-            if name in found.column_names and name not in self.generator.fields:
-                known = pa.scalar(value, found.schema.field(name).type)
-                found = _with_column(found, name, pc.coalesce(found.column(name), known))
         try:
             made = self.generator.keys(found)
         except HudiError:

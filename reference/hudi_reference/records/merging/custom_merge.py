@@ -24,7 +24,8 @@ def merge_by_merger(base: pa.Table, changes: Changes, merging: Merging) -> pa.Ta
     """The merged rows of a slice, in any order; the merger of `merging` decides. Raises what `merge_and_check` raises."""
     kept, results = merge_records(base, changes, merging)
     rows = [found.row for found in results if not found.is_delete and found.row is not None]
-    return pa.concat_tables([base.take(pa.array(kept, pa.int64())), table_of(rows, base.schema)])
+    filled = changes.filled(table_of(rows, base.schema), [not set(base.column_names) <= set(row) for row in rows])
+    return pa.concat_tables([base.take(pa.array(kept, pa.int64())), filled])
 
 
 def merge_records(base: pa.Table, changes: Changes, merging: Merging) -> tuple[list[int], list[BufferedRecord]]:

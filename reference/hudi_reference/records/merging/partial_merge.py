@@ -2,7 +2,8 @@
 
 Which version wins is decided as for whole rows. If a partial update wins, its columns replace those of the version before it; a
 nested column is replaced as a whole. If it loses, nothing changes. Columns that it lacks keep their values, an ordering column
-too. After a delete, and for a new key, columns that no later version has are null (ER-067, ER-068, ER-069, ER-070).
+too. After a delete, and for a new key, columns that no later version has are null, but key and partition fields, which follow
+from key and folder (ER-067, ER-068, ER-069, ER-070).
 """
 
 from collections.abc import Iterator, Mapping
@@ -50,7 +51,10 @@ def merge_partial_blocks(base: pa.Table, changes: Changes, merging: Merging) -> 
         whole = Columns(Version(Kind.ROW, value, row), dict.fromkeys(base.column_names, row))
         merged.append(_fold([whole, *histories[stored]], mode))
     merged += [_fold(history, mode) for identity, history in histories.items() if identity not in in_base]
-    return pa.concat_tables([base.take(pa.array(kept, pa.int64())), _rows(pa.concat_tables([base, changes.rows]), merged)])
+    places = [found.rows for found in merged if found.version.kind is Kind.ROW]
+    rows = _rows(pa.concat_tables([base, changes.rows]), places)
+    filled = changes.filled(rows, [len(found) < rows.num_columns for found in places])
+    return pa.concat_tables([base.take(pa.array(kept, pa.int64())), filled])
 
 
 def _versions(changes: Changes, merging: Merging, before: int) -> Iterator[tuple[Identity, Columns]]:
@@ -86,10 +90,9 @@ def _fill_ordering(newer: Columns, before: Ordering | None) -> Ordering | None:
     return tuple(before[place] if place in newer.lacks else value for place, value in enumerate(ordering))
 
 
-def _rows(rows: pa.Table, merged: list[Columns]) -> pa.Table:
+def _rows(rows: pa.Table, places: list[Mapping[str, int]]) -> pa.Table:
     """The merged rows: each column has the value of the row that it comes from, or null."""
-    found = [columns.rows for columns in merged if columns.version.kind is Kind.ROW]
     columns = [
-        rows.column(name).take(pa.array([places.get(name) for places in found], pa.int64())) for name in rows.column_names
+        rows.column(name).take(pa.array([found.get(name) for found in places], pa.int64())) for name in rows.column_names
     ]
     return pa.table(columns, schema=rows.schema)
