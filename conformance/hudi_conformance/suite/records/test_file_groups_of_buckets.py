@@ -1,4 +1,4 @@
-"""File groups of buckets under operations other than upserts: a bulk insert, a write after a deleted partition, an overwrite.
+"""File groups of buckets with a record index, and under a bulk insert, a write after a deleted partition and an overwrite.
 
 The engine under test writes and reads.
 """
@@ -20,6 +20,10 @@ BUCKETED: Mapping[str, str] = {"hoodie.index.type": "BUCKET", "hoodie.bucket.ind
 #: Settings of writers that do not wait for each other; their file groups have ids that follow from the bucket.
 NON_BLOCKING: Mapping[str, str] = {
     **SEVERAL_WRITERS, **BUCKETED, "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+}  # fmt: skip
+RECORD_INDEX: Mapping[str, str] = {
+    "hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.global.record.level.index.enable": "true",
 }  # fmt: skip
 WRITES = pytest.mark.needs("create", "write.upsert", "write.bucket-index", "read.snapshot", "read.projection",
                            "partition.plain", "merge.event-time")  # fmt: skip
@@ -46,6 +50,22 @@ def test_a_bulk_insert_adds_to_the_file_groups_of_buckets(engine: Client, new_ur
         expect_rows(engine, uri, model.snapshot(), f"after {step}")
     groups = sorted({path.rpartition("/")[2].lstrip(".").partition("_")[0] for path in data_files(uri)})
     assert [one[:9] for one in groups] == ["00000000-", "00000001-"], f"file groups {', '.join(groups)}"
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "read.filter")
+@pytest.mark.requirements("IDX-010", "LAY-021")
+def test_a_new_key_of_a_bucket_is_in_the_record_index(engine: Client, new_uri: Callable[[], str]) -> None:
+    """IDX-010: an upsert adds a key to a bucket that has a file group. The record index has an entry for the key, so that a
+    filter on it finds the row (ER-281).
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    for step in (FIRST, LATER):
+        engine.write(uri, step.operation, as_arrow(step.rows), options={**BUCKETED, **RECORD_INDEX})
+    for key in "abcde":
+        rows = engine.read(uri, Query(columns=("id", "value"), where=(("id", "=", key),))).to_pylist()
+        assert rows == [{"id": key, "value": "later" if key in "abe" else "first"}]
 
 
 @WRITES
