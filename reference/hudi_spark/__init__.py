@@ -22,11 +22,11 @@ What may be changed here: how work is distributed; never a rule of the format, w
 """
 
 try:
-    import pyspark.sql.streaming.datasource  # noqa: F401 - the newest module that is needed
+    import pyspark.sql.datasource  # noqa: F401 - the newest module that is needed
 except ModuleNotFoundError as error:
     raise ImportError(
-        "hudi_spark needs PySpark 4.2 or newer, whose Python data sources read in batches with limits; on PySpark 3.5 "
-        "use hudi_reference, whose tables are Arrow, or Apache Hudi's bundle"
+        "hudi_spark needs PySpark 4.0 or newer, which has data sources in Python; on PySpark 3.5 use hudi_reference, whose "
+        "tables are Arrow, or Apache Hudi's bundle"
     ) from error
 
 from hudi_spark import services

@@ -5,6 +5,7 @@ converted to the exact schema before it goes to the JVM.
 """
 
 from collections.abc import Iterator
+from inspect import signature
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -19,6 +20,8 @@ from hudi_reference.schema.evolution import conform
 
 #: Rows of one batch for the JVM.
 ROWS_PER_BATCH = 65_536
+#: PySpark before 4.2 knows no other zone.
+_IN_UTC = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 
 
 def spark_schema(fields: pa.Schema) -> StructType:
@@ -53,7 +56,7 @@ def _in_microseconds(field: pa.Field) -> pa.Field:
 
 def arrow_schema_of(schema: StructType) -> pa.Schema:
     """The Arrow columns in which Spark exchanges rows of `schema`: timestamps in microseconds and UTC."""
-    return to_arrow_schema(schema, timezone="UTC")
+    return to_arrow_schema(schema, **_IN_UTC)
 
 
 def times_of_other_kind(incoming: StructType, table: Table) -> dict[str, DataType]:

@@ -12,27 +12,30 @@ read base files and is faster.
 
 from collections.abc import MutableMapping
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
+import pyspark
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceArrowWriter,
     DataSourceReader,
-    DataSourceStreamArrowWriter,
     DataSourceStreamReader,
+    DataSourceStreamWriter,
 )
 from pyspark.sql.types import StructType
 
 from hudi_reference import WritableTable
-from hudi_reference.errors import InvalidRows
+from hudi_reference.errors import InvalidRows, Misuse
 from hudi_reference.layout.merge_settings import check_unchanged
 from hudi_spark.arrow import arrow_schema_of, spark_schema, times_of_other_kind
 from hudi_spark.read import make_plan
 from hudi_spark.save import create_for, operation_of
 from hudi_spark.source.append import Appender
-from hudi_spark.source.batch import PlainReader, PushingReader
+from hudi_spark.source.batch import PlainReader
 from hudi_spark.source.options import path_of, read_arguments
+from hudi_spark.source.releases import PUSHES_FILTERS
 from hudi_spark.source.staged import Stage, StagedWriter
 from hudi_spark.source.streams import StreamReader, StreamWriter, name_of_stream
 from hudi_spark.source.table_function import register_function
@@ -79,10 +82,10 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
         """A stream of what is written: rows, or changes."""
         return StreamReader(self.uri, read_arguments(self.options), schema.names, arrow_schema_of(schema))
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:  # noqa: N802
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
         """A sink that writes each batch once."""
         table, operation, incoming = self._target(schema, overwrite)
-        return StreamWriter(table, operation, name_of_stream(self.options), Stage.of(table, incoming))
+        return StreamWriter(table, operation, name_of_stream(self.options), schema, Stage.of(table, incoming))
 
     def _target(self, schema: StructType, overwrite: bool) -> tuple[WritableTable, Operation, pa.Schema]:
         if self.speculates:
@@ -99,12 +102,6 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
         return replace(table, options=dict(asked.settings)), operation_of(asked, table, overwrite=overwrite), incoming
 
 
-class PushingHudiReference(HudiReference):
-    """The same with filter pushdown, for frames that are scanned once. Spark refuses it without the setting."""
-
-    reader_class = PushingReader
-
-
 def register(spark: SparkSession, *, pushdown: bool = False) -> None:
     """Register the format and the table function `hudi_read` in a session.
 
@@ -112,8 +109,20 @@ def register(spark: SparkSession, *, pushdown: bool = False) -> None:
     last with the frame of `load`, or the view, and reads it for every other scan, too: a self-join, or a second query of this
     frame, has wrong rows without an error. So use it only where each frame is loaded for one scan.
     """
+    changed: dict[str, Any] = {"speculates": True} if speculates(spark) else {}
     if pushdown:
+        changed["reader_class"] = _pushing_reader()
         spark.conf.set(PUSHDOWN, "true")
-    chosen = PushingHudiReference if pushdown else HudiReference
-    spark.dataSource.register(type(chosen.__name__, (chosen,), {"speculates": True}) if speculates(spark) else chosen)
+    spark.dataSource.register(type(HudiReference.__name__, (HudiReference,), changed) if changed else HudiReference)
     register_function(spark)
+
+
+def _pushing_reader() -> type[PlainReader]:
+    """The reader with filters. Raises Misuse on a release that passes none."""
+    if not PUSHES_FILTERS:
+        raise Misuse(
+            "filter pushdown", expected="PySpark 4.1 or newer", found=pyspark.__version__, remedy="use the option where"
+        )
+    from hudi_spark.source.pushing import PushingReader
+
+    return PushingReader

@@ -23,6 +23,7 @@ from hudi_reference.write.placement.global_index import moves_records
 from hudi_reference.write.placement.rows import PARTITION
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import Options, ReadPlan, frame_of_plan, make_plan, open_with
+from hudi_spark.source.releases import with_text
 from hudi_spark.write import change_unchanged
 
 #: New values of columns: expressions, as text or columns. In `merge_into` they name columns as `s.fare` and `t.fare`.
@@ -152,16 +153,16 @@ class _Target:
         if on is not None:
             equal = [F.col(f"s.{name}") == F.col(f"t.{name}") for name in on]
             return df.alias("s"), self.frame.alias("t"), equal
-        of_source = df.withColumn(_PATH, self._path(df))
+        of_source = self._with_paths(df)
         # Rows of a table without meta columns have no path.
-        of_table = self.frame.withColumn(_PATH, F.coalesce(PARTITION, self._path(self.frame)))
+        of_table = self._with_paths(self.frame).withColumn(_PATH, F.coalesce(PARTITION, _PATH))
         same = [F.col(f"s.{name}").eqNullSafe(F.col(f"t.{name}")) for name in (*self.keys, _PATH)]
         return of_source.alias("s"), of_table.alias("t"), same
 
-    def _path(self, rows: DataFrame) -> Column:
-        """The partition path of each row by the table's key generator."""
+    def _with_paths(self, rows: DataFrame) -> DataFrame:
+        """The rows with the partition path that the table's key generator gives each."""
         if not self.table.properties.partition_fields:
-            return F.lit("")
+            return rows.withColumn(_PATH, F.lit(""))
         names = _columns_of(self.table.properties.partition_fields)
         stored = pa.schema([self.plan.fields.field(name) for name in names])
         generator = KeyGenerator.from_properties(with_settings(self.table.properties, self.table.options))
@@ -169,8 +170,7 @@ class _Target:
         def paths(*columns: pa.Array) -> pa.Array:
             return generator.paths(conform(pa.table(list(columns), names=names), stored, "partition columns"))
 
-        given = [F.col(name).cast(self.frame.schema[name].dataType) for name in names]
-        return F.arrow_udf(paths, "string")(*given)
+        return with_text(rows, _PATH, paths, [F.col(name).cast(self.frame.schema[name].dataType) for name in names])
 
     def check_known(self, values: Values) -> None:
         """Raises Misuse for a column that the table lacks."""

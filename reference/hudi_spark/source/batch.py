@@ -1,24 +1,21 @@
-"""Reading a table through the format: columns by `.schema(...)` or the option `columns`, filters by the option `where`, and as
-Spark pushes them.
-"""
+"""Reading a table through the format: columns by `.schema(...)` or the option `columns`, filters by the option `where`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from hudi_reference.caching import cached_property
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_spark.arrow import batches
 from hudi_spark.read import ReadPlan, make_plan
-from hudi_spark.source.filters import comparison_of
 
 
 @dataclass
 class PlainReader(DataSourceReader):  # type: ignore[misc]  # pyspark is not checked
-    """One partition for each slice; for sessions whose setting allows no pushdown."""
+    """One partition for each slice; with no filter from Spark."""
 
     uri: str
     #: The arguments of the query.
@@ -42,21 +39,7 @@ class PlainReader(DataSourceReader):  # type: ignore[misc]  # pyspark is not che
         """One for each slice."""
         return [InputPartition(one) for one in self.plan.merged]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one slice. If there are no partitions, Spark calls this with None."""
-        if partition.value is not None:
+    def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
+        """The rows of one slice. If there are no partitions, Spark calls this with None, or with a partition of None."""
+        if partition is not None and partition.value is not None:
             yield from batches(self.plan.query(partition.value), self.arrow)
-
-
-class PushingReader(PlainReader):
-    """A reader to which Spark pushes filters. Spark evaluates again those that it returns."""
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - PySpark's name
-        """Keep the filters that mean the same in the reference; the others, which Spark evaluates."""
-        schema = make_plan(self.uri, **{**self.query, "columns": self.columns}, native=False).fields
-        for one in filters:
-            comparison = comparison_of(one, schema)
-            if comparison is None:
-                yield one
-            else:
-                self.where.append(comparison)

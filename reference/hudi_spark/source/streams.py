@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceStreamArrowWriter, DataSourceStreamReader, InputPartition, WriterCommitMessage
-from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition, WriterCommitMessage
+from pyspark.sql.types import StructType
 
 from hudi_reference import WritableTable
 from hudi_reference.errors import InvalidQuery, Misuse
@@ -22,6 +22,7 @@ from hudi_reference.timeline.history.history import read_level_file
 from hudi_reference.timeline.history.manifest import load_manifest
 from hudi_spark.arrow import batches
 from hudi_spark.read import make_plan, open_shared
+from hudi_spark.source.releases import StreamWriterBase, SupportsTriggerAvailableNow, arrow_batches
 from hudi_spark.source.staged import Stage, write_rows
 from hudi_spark.source.write_options import STREAM_ID, Operation
 
@@ -48,14 +49,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         window = Window.between(begin, None, zone=properties.zone)
         return {"completion": window.begin or "", "include": bool(self.query.get("include_begin"))}
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+    def latestOffset(self, start: dict[str, Any] | None = None, *_: object) -> dict[str, Any]:  # noqa: N802
         """The completion of the write that completed last; the start if there is none after it.
 
-        An offset never goes back: the begin of a stream may be in the future, and a restore removes the last writes.
+        The begin of a stream may be in the future, and a restore removes the last writes. PySpark before 4.2 does not pass the
+        start, so that the offset goes back after a restore. No write completed between the two.
         """
-        found = self._last_completion() if self.last is None else self.last
-        is_new = found > start["completion"] or (found == start["completion"] and start["include"])
-        return {"completion": found, "include": False} if is_new else start
+        found, begin = self._last_completion() if self.last is None else self.last, start or self.initialOffset()
+        is_new = found > begin["completion"] or (found == begin["completion"] and begin["include"])
+        return {"completion": found, "include": False} if is_new else begin
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - PySpark's name
         """Read up to what has completed now."""
@@ -68,7 +70,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """One for each slice that changed between the offsets."""
-        if start == end or not end["completion"]:
+        if start == end or end["completion"] < start["completion"]:
             return []
         window = {"begin": start["completion"] or None, "end": end["completion"], "include_begin": start["include"]}
         plan = make_plan(self.uri, **{**self.query, **window, "columns": self.columns}, native=False)
@@ -81,7 +83,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
 
 
 @dataclass
-class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # pyspark is not checked
+class StreamWriter(StreamWriterBase):  # type: ignore[misc]  # pyspark is not checked
     """A sink that writes each batch of a stream as one action.
 
     The number of the batch is in the metadata of the action, under the name of the stream. A batch that Spark repeats after a
@@ -91,11 +93,12 @@ class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # pyspar
     table: WritableTable
     operation: Operation
     stream: str
+    schema: StructType
     stage: Stage
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
         """Store the rows of one task."""
-        return self.stage.store(iterator)
+        return self.stage.store(arrow_batches(iterator, self.schema))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - PySpark's name
         """Write the batch, unless it was written before."""

@@ -16,8 +16,10 @@ pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, who
 
 import hudi_spark
 from hudi_spark.data_source import HudiReference, register
+from hudi_spark.source.releases import PUSHES_FILTERS
 
 Make = Callable[..., WritableTable]
+PUSHING = pytest.mark.skipif(not PUSHES_FILTERS, reason="PySpark 4.0 pushes no filters")
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +91,14 @@ def test_hudis_own_options_read_what_they_name(source: Any, make_table: Make, ta
         source.read.format("hudi-reference").option("as.of.instnt", first).load(table.uri)
 
 
+@pytest.mark.skipif(PUSHES_FILTERS, reason="PySpark 4.1 and newer push filters")
+def test_pushdown_is_refused_by_releases_without_it(spark: Any) -> None:
+    """The message names the option that filters in each release."""
+    with pytest.raises(Misuse, match=r"PySpark 4\.1 or newer"):
+        register(spark, pushdown=True)
+
+
+@PUSHING
 def test_filters_are_pushed_and_prune(source: Any, make_table: Make) -> None:
     """Comparisons of a WHERE clause reach the reference if the session pushes them: the plan shows them, and damaged slices
     without such rows are not read.
@@ -118,6 +128,7 @@ def _check_pushdown(source: Any, make_table: Make) -> None:
     assert "partitions 1 of 2" in shown and "slices     1 of 2" in shown and "columns    2 of 9: id, p" in shown
 
 
+@PUSHING
 def test_queries_of_one_frame_do_not_share_filters(source: Any, make_table: Make) -> None:
     """A query without filters, with others, and a join of a frame with itself have the rows that they ask for, also if another
     source of the session has pushdown.
@@ -171,6 +182,7 @@ def test_the_option_where_prunes(source: Any, make_table: Make) -> None:
     assert {tuple(row) for row in found} == {("4",), ("6",)}
 
 
+@PUSHING
 def test_without_pushdown_spark_filters(spark: Any, make_table: Make) -> None:
     """The plain class works in a session whose setting allows no pushdown."""
     table = make_table()

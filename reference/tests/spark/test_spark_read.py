@@ -27,6 +27,8 @@ from hudi_reference.schema.avro import arrow_schema
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+import pyspark.sql.types
+
 import hudi_spark
 from hudi_spark.read import make_plan
 
@@ -165,14 +167,18 @@ TYPES: dict[str, Any] = {
         ),
     ],
 }
+#: PySpark 4.0 has no type of times of day.
+CLOCKS: list[dict[str, Any]] = [
+    {"name": "clock", "type": ["null", {"type": "long", "logicalType": "time-micros"}], "default": None},
+    {"name": "clock_millis", "type": ["null", {"type": "int", "logicalType": "time-millis"}], "default": None},
+]
 MORE_TYPES: dict[str, Any] = {
     **TYPES,
     "fields": [
         *TYPES["fields"],
         {"name": "kind", "type": {"type": "enum", "name": "kinds", "symbols": ["A", "B"]}},
         {"name": "code", "type": {"type": "fixed", "name": "code_type", "size": 3}},
-        {"name": "clock", "type": ["null", {"type": "long", "logicalType": "time-micros"}], "default": None},
-        {"name": "clock_millis", "type": ["null", {"type": "int", "logicalType": "time-millis"}], "default": None},
+        *(CLOCKS if hasattr(pyspark.sql.types, "TimeType") else ()),
         {"name": "naive", "type": ["null", {"type": "long", "logicalType": "local-timestamp-micros"}], "default": None},
     ],
 }

@@ -13,6 +13,8 @@ from hudi_reference.errors import InvalidQuery, Misuse
 
 pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, whose PySpark is newer than that of other engines")
 
+from pyspark.sql.types import StructType
+
 import hudi_spark
 from hudi_spark.source.staged import Stage
 from hudi_spark.source.streams import StreamReader, StreamWriter, last_batch
@@ -141,7 +143,7 @@ def test_a_batch_is_written_once(make_table: Make, monkeypatch: pytest.MonkeyPat
     def write(number: int, stream: str = "s", key: str = "1") -> None:
         chosen = trips(trip(key))
         monkeypatch.setattr(Stage, "rows", lambda *_: chosen)
-        StreamWriter(table, "insert", stream, stage).commit([], number)
+        StreamWriter(table, "insert", stream, StructType(), stage).commit([], number)
 
     write(0)
     write(0)
