@@ -67,8 +67,11 @@ class Opened:
     @cached_property
     def by_id(self) -> FieldIdMapping | None:
         """Matches columns by the field ids of the schema history; None if no statement changed the schema, or it is damaged."""
+        return self._mapping(self.groups.commits)
+
+    def _mapping(self, commits: Mapping[Instant, CommitMetadata]) -> FieldIdMapping | None:
         try:
-            found = field_id_mapping(read_schema_versions(self.storage, self.timeline), self.groups.commits)
+            found = field_id_mapping(read_schema_versions(self.storage, self.timeline), commits)
         except HudiError:
             return None
         return None if found is None or any(map(repeated_ids, found.history.versions.values())) else found
@@ -98,6 +101,19 @@ class Opened:
         kept = {key: value for key, value in self.properties.entries.items() if not any(part in key for part in _MERGING)}
         properties = TableProperties({**kept, "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"})
         return self.view.reader(replace(table, properties=properties))
+
+    def reader_of(self, service: Instant) -> SliceReader:
+        """The reader that gives rows the columns and types with which a service stored them.
+
+        A value that was widened twice has another text if a service stored it in between: an integer as a float.
+        """
+        text = self.groups.commits[service].schema
+        schema = self._schema if text is None else without_meta_columns(parse_schema(text, service.file_name))
+        if schema == self._schema:
+            return self.reader
+        before = {one: commit for one, commit in self.groups.commits.items() if one.requested <= service.requested}
+        view = replace(self.view, schema=schema, by_id=self._mapping(before))
+        return view.reader(replace(self.table, checks=NO_CHECKS))
 
     @property
     def merge_mode(self) -> str | None:

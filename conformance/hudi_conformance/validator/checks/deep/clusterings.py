@@ -100,7 +100,8 @@ def _other_values(
     table: StoredTable, instant: Instant, partition: str, before: Sequence[FileSlice | None], after: Sequence[FileSlice | None]
 ) -> Iterator[Finding]:
     """TL-011: the rows have the values that they had."""
-    old, new = (rows_by_key(table.opened.reader, [one for one in slices if one is not None]) for slices in (before, after))
+    reader = table.opened.reader_of(instant)
+    old, new = (rows_by_key(reader, [one for one in slices if one is not None]) for slices in (before, after))
     fault = first_difference(old, new)
     if fault is not None:
         key, expected, found = fault

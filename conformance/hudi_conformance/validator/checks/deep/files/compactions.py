@@ -1,6 +1,6 @@
 """Base files of compactions against the slices that they merged, as long as these are on storage."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from hudi_conformance.validator.checks.deep.files.compared_rows import (
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY
 
 _LOST = "Queries lack the row since the compaction."
@@ -31,10 +32,11 @@ def merged_as_read(opened: Opened, older: FileSlice, newer: FileSlice, tally: Ta
     """
     if not _is_comparable(opened, older, newer):
         return
-    expected, found = rows_by_key(opened.reader, [older]), rows_by_key(opened.reader, [newer], logs=False)
+    reader = opened.reader_of(opened.writers[newer.path(newer.base_file or "")][0])
+    expected, found = rows_by_key(reader, [older]), rows_by_key(reader, [newer], logs=False)
     tally.looked("CMP-002", "CMP-006", at=expected.num_rows)
     lost, added = keys_without(expected, found), keys_without(found, expected)
-    if len(added) and len(again := _keys_twice(opened, older)):
+    if len(added) and len(again := _keys_twice(reader, older)):
         added = added.filter(pc.invert(pc.is_in(added, again)))
     wanted = f"the rows of the slice {older.base_instant}"
     if len(lost):
@@ -42,15 +44,16 @@ def merged_as_read(opened: Opened, older: FileSlice, newer: FileSlice, tally: Ta
     if len(added):
         yield _finding("CMP-006", newer, _CHANGED, wanted, f"a row of {_listed(added)}", added)
     if not len(lost) and not len(added) and have_same_order(expected, found):
-        yield from _changed(opened, expected, found, older, newer)
+        fills = opened.properties.partial_update_mode is not None
+        yield from _changed(expected, found, older, newer, cache(partial(_versions, reader, older)) if fills else None)
 
 
-def _keys_twice(opened: Opened, older: FileSlice) -> pa.Array:
+def _keys_twice(reader: SliceReader, older: FileSlice) -> pa.Array:
     """The keys that inserts stored several times in the base file.
 
     By key only the first row of each is deleted; a reader of record positions deletes each row that they name (ER-216).
     """
-    counted = pc.value_counts(rows_by_key(opened.reader, [older], logs=False).column(KEY).combine_chunks())
+    counted = pc.value_counts(rows_by_key(reader, [older], logs=False).column(KEY).combine_chunks())
     return counted.field("values").filter(pc.greater(counted.field("counts"), 1))
 
 
@@ -64,10 +67,11 @@ def _is_comparable(opened: Opened, older: FileSlice, newer: FileSlice) -> bool:
     return is_whole and opened.being_cleaned.isdisjoint(older.paths)
 
 
-def _changed(opened: Opened, expected: pa.Table, found: pa.Table, older: FileSlice, newer: FileSlice) -> Iterator[Finding]:
-    versions = cache(partial(_versions, opened, older))
+def _changed(
+    expected: pa.Table, found: pa.Table, older: FileSlice, newer: FileSlice, versions: Callable[[], Iterable[pa.Table]] | None
+) -> Iterator[Finding]:
     for name, rows in changed_columns(expected, found):
-        wrong = rows if opened.properties.partial_update_mode is None else _without_filled(versions(), found, name, rows)
+        wrong = rows if versions is None else _without_filled(versions(), found, name, rows)
         if len(wrong):
             before, after = (table.column(name)[wrong[0].as_py()].as_py() for table in (expected, found))
             wanted = f"{name}={before!r}, as a reader of the slice {older.base_instant} merges it"[:300]
@@ -75,9 +79,9 @@ def _changed(opened: Opened, expected: pa.Table, found: pa.Table, older: FileSli
             yield _finding("CMP-002", newer, _CHANGED, wanted, f"{after!r}"[:200] + more, expected.column(KEY).take(wrong[:1]))
 
 
-def _versions(opened: Opened, older: FileSlice) -> tuple[pa.Table, pa.Table]:
+def _versions(reader: SliceReader, older: FileSlice) -> tuple[pa.Table, pa.Table]:
     """The rows of the base file of a slice, and those in its log files."""
-    return rows_by_key(opened.reader, [older], logs=False), opened.reader.changes_by_key(older)[1].rows
+    return rows_by_key(reader, [older], logs=False), reader.changes_by_key(older)[1].rows
 
 
 def _without_filled(versions: Iterable[pa.Table], found: pa.Table, name: str, rows: pa.Array) -> pa.Array:
