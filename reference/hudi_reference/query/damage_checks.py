@@ -15,10 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_reference.errors import MalformedMetadata, MalformedTable
+from hudi_reference.errors import MalformedMetadata, MalformedTable, UnfinishedMigration
 from hudi_reference.files.base.written_file import UNKNOWN, WrittenFile
 from hudi_reference.layout.names import BASE_EXTENSIONS, BaseFileName, LogFileName, parse_data_file_name, split_path
-from hudi_reference.layout.properties import TableProperties
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
@@ -26,6 +26,7 @@ from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
+from hudi_reference.timeline.instants.version_6 import parse_legacy_name, unfinished
 
 #: Compactions of base files and of log files.
 _COMPACTIONS = ("compaction", "logcompaction")
@@ -66,6 +67,30 @@ class ReadChecks:
 #: The checks of readers.
 DAMAGE_CHECKS = ReadChecks()
 NO_CHECKS = ReadChecks(is_on=False)
+
+
+@implements("COMPAT-006")
+def faults_of_moved_actions(
+    listed: Iterable[str], timeline: Timeline, storage: Storage, properties: TableProperties
+) -> Iterator[UnfinishedMigration]:
+    """Actions that an interrupted downgrade moved to the folder of version 6, while the table still has a later version.
+
+    Without them rows are missing, or replaced rows return. They are looked for if data files are of actions that are not on the
+    active timeline.
+    """
+    if properties.is_legacy or properties.is_metadata_table:
+        return
+    names = (parse_data_file_name(split_path(path)[1]) for path in listed)
+    active = {instant.requested for instant in timeline.instants}
+    unknown = {name.instant for name in names if name is not None and name.instant <= timeline.read_time} - active
+    for name in storage.names(META_FOLDER) if unknown else ():
+        moved = parse_legacy_name(name)
+        if (
+            moved is not None
+            and moved.requested in unknown
+            and timeline.archived.completion_of(moved.requested, everywhere=True) is None
+        ):
+            yield unfinished(f"{META_FOLDER}/{name}", properties)  # ER-284
 
 
 @implements("LAY-017", "TL-036")

@@ -16,6 +16,7 @@ from hudi_reference.query.damage_checks import (
     faults_between_commits,
     faults_of_commit,
     faults_of_empty_timeline,
+    faults_of_moved_actions,
     faults_of_unnamed_files,
 )
 from hudi_reference.query.file_groups import FileGroup, FileGroups, GroupId, NamedFile, make_slices, replaced_groups
@@ -59,6 +60,7 @@ def load_file_groups(
         listed, holds = Listed({info.path for info in storage.list(skip=META_FOLDER)})
     else:
         listed, holds = listing(commits)
+    checks.refuse(faults_of_moved_actions(listed, timeline, storage, properties))
     if not timeline.instants and timeline.read_time == END_OF_TIME:
         checks.refuse(faults_of_empty_timeline(listed, storage, properties))
     checks.refuse(faults_of_unnamed_files(listed, commits, properties))

@@ -248,7 +248,7 @@ class Opened:
         usable = usable_partitions(self.properties)
         is_used = not self.properties.is_legacy and not any(i.action in ("rollback", "restore") for i in self.timeline.pending)
         metadata = MetadataTable.for_table(self.table) if usable and is_used else None
-        if metadata is None:
+        if metadata is None or metadata.properties.is_legacy:
             return None
         pending, timeline = self.timeline.pending_times, metadata.timeline
         instants = (replace(one, state=State.INFLIGHT) if one.requested in pending else one for one in timeline.instants)

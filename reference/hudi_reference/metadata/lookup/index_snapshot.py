@@ -42,13 +42,14 @@ Select = Callable[[HFile], Iterable[Entry]]
 def open_snapshot(table: Table, data: Timeline, commits: Commits) -> "IndexSnapshot | None":
     """The metadata table as far as it describes the state of `data`.
 
-    None if there is none, if its writer has begun an action that `data` does not have, or if it lacks one of the `commits`.
+    None if there is none, if its writer has begun an action that `data` does not have, or if it lacks one of the `commits`;
+    also if it has version 6, to which an interrupted downgrade has changed it.
     None also during a rollback or restore: it removes a write before its entries, which a compaction may have merged.
     """
     usable = usable_partitions(table.properties)
     is_rolling_back = any(one.action in ("rollback", "restore") for one in data.pending)
     metadata = None if is_rolling_back or not usable else MetadataTable.for_table(table)
-    if metadata is None:
+    if metadata is None or metadata.properties.is_legacy:
         return None
     timeline, pending = metadata.timeline, data.pending_times
     last = max((_completion(one) for one in data.completed), default="")

@@ -108,5 +108,5 @@ def _malformed(name: str, rule: str, expected: str, found: str) -> MalformedInst
         path=name,
         expected=expected,
         found=found,
-        remedy="remove the file if it does not belong to the timeline; no release writes such a name",
+        remedy="give the file its name in another copy of the table; a file of something else may be moved out of the folder",
     )

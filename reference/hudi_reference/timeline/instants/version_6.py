@@ -97,10 +97,17 @@ def check_migrated(storage: Storage, properties: TableProperties) -> None:
     check_writable(properties)
     for name in storage.names(META_FOLDER):
         if parse_legacy_name(name) is not None:
-            raise UnfinishedMigration(
-                "an instant of version 6 in a table of version 8", rule="COMPAT-006", path=f"{META_FOLDER}/{name}",
-                expected=f"every instant in {properties.timeline_folder}", remedy="run: hudi-conformance migrate TABLE",
-            )  # fmt: skip
+            raise unfinished(f"{META_FOLDER}/{name}", properties)
+
+
+def unfinished(path: str, properties: TableProperties) -> UnfinishedMigration:
+    """The error of a table with a file of version 6 beside those of its version: an upgrade or downgrade was interrupted."""
+    return UnfinishedMigration(
+        f"an instant of version 6 in a table of version {properties.version}", rule="COMPAT-006", path=path,
+        expected=f"every instant in {properties.timeline_folder}",
+        remedy="finish the change of version: hudi-conformance migrate TABLE after an upgrade of the reference; otherwise call "
+        "upgrade_table or downgrade_table of Apache Hudi again",
+    )  # fmt: skip
 
 
 @implements("COMPAT-001", "COMPAT-003")
