@@ -148,7 +148,8 @@ def _half_migrated(path: str, folder: str, *, is_lost: bool) -> Finding:
     return Finding(
         "COMPAT-006", "data-lost" if is_lost else "cosmetic", path, meaning,
         f"every instant in {folder}", "an instant of another layout",
-        "finish the upgrade: hudi-conformance migrate TABLE --yes, or call upgrade_table of Apache Hudi",
+        "finish the change of version: hudi-conformance migrate TABLE --yes after an upgrade of the reference, or call "
+        "upgrade_table or downgrade_table of Apache Hudi again; keep the file until then",
     )  # fmt: skip
 
 

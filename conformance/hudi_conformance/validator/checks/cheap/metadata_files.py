@@ -29,7 +29,12 @@ FOLDER = f"{METADATA_FOLDER}/{FILES}"
 def _records(table: StoredTable) -> dict[str, MetadataRecord] | None:
     """The records of the partition `files` by key; None without it, and for version 6, of which no reader here uses it."""
     inside = table.metadata_table
-    if inside is None or FILES not in table.properties.fields(USABLE) or table.properties.is_legacy:
+    if (
+        inside is None
+        or FILES not in table.properties.fields(USABLE)
+        or table.properties.is_legacy
+        or inside.properties.is_legacy
+    ):
         return None
     reader = MetadataTable(inside.storage, inside.properties, SystemClock(), RandomIds())
     return reader.records(FILES, table.timeline)
