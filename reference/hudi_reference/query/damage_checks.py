@@ -71,7 +71,11 @@ NO_CHECKS = ReadChecks(is_on=False)
 
 @implements("COMPAT-006")
 def faults_of_moved_actions(
-    listed: Iterable[str], timeline: Timeline, storage: Storage, properties: TableProperties
+    listed: Iterable[str],
+    commits: Mapping[Instant, CommitMetadata],
+    timeline: Timeline,
+    storage: Storage,
+    properties: TableProperties,
 ) -> Iterator[UnfinishedMigration]:
     """Actions that an interrupted downgrade moved to the folder of version 6, while the table still has a later version.
 
@@ -80,7 +84,8 @@ def faults_of_moved_actions(
     """
     if properties.is_legacy or properties.is_metadata_table:
         return
-    names = (parse_data_file_name(split_path(path)[1]) for path in listed)
+    named = {stat.path for commit in commits.values() for stat in commit.stats}
+    names = (parse_data_file_name(split_path(path)[1]) for path in listed if path not in named)
     active = {instant.requested for instant in timeline.instants}
     unknown = {name.instant for name in names if name is not None and name.instant <= timeline.read_time} - active
     for name in storage.names(META_FOLDER) if unknown else ():
@@ -90,7 +95,7 @@ def faults_of_moved_actions(
             and moved.requested in unknown
             and timeline.archived.completion_of(moved.requested, everywhere=True) is None
         ):
-            yield unfinished(f"{META_FOLDER}/{name}", properties)  # ER-284
+            yield unfinished(f"{META_FOLDER}/{name}", properties)  # ER-283
 
 
 @implements("LAY-017", "TL-036")

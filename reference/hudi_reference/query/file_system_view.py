@@ -60,7 +60,7 @@ def load_file_groups(
         listed, holds = Listed({info.path for info in storage.list(skip=META_FOLDER)})
     else:
         listed, holds = listing(commits)
-    checks.refuse(faults_of_moved_actions(listed, timeline, storage, properties))
+    checks.refuse(faults_of_moved_actions(listed, commits, timeline, storage, properties))
     if not timeline.instants and timeline.read_time == END_OF_TIME:
         checks.refuse(faults_of_empty_timeline(listed, storage, properties))
     checks.refuse(faults_of_unnamed_files(listed, commits, properties))
