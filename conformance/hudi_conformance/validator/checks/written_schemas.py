@@ -39,6 +39,7 @@ class WrittenSchema:
         required: those that have no nulls.
         path: the path of the metadata.
         has_whole_files: whether base files have all of these columns.
+        is_own: whether the write stored its rows with it; a bootstrap leaves columns in other files.
     """
 
     text: str
@@ -46,6 +47,7 @@ class WrittenSchema:
     required: frozenset[str]
     path: str
     has_whole_files: bool
+    is_own: bool
 
 
 def has_schema_history(table: StoredTable) -> bool:
@@ -76,8 +78,9 @@ def _schemas(table: StoredTable) -> dict[str, WrittenSchema]:
             known[text] = _columns(text)
         columns = known[text]
         if columns is not None:
-            is_whole = commit.schema is not None and commit.operation in _WHOLE
-            found[instant.requested] = WrittenSchema(text, *columns, table.path_of(instant), is_whole)
+            is_own = commit.schema is not None and commit.operation != "BOOTSTRAP"
+            is_whole = is_own and commit.operation in _WHOLE
+            found[instant.requested] = WrittenSchema(text, *columns, table.path_of(instant), is_whole, is_own)
     return found
 
 
@@ -102,7 +105,7 @@ def nulls_of_required(wanted: WrittenSchema, names: Iterable[str]) -> Iterator[F
         )  # fmt: skip
 
 
-def disagreements(table: StoredTable, requested: str, columns: pa.Schema, *, is_base_file: bool) -> Iterator[Finding]:
+def disagreements(table: StoredTable, requested: str, columns: pa.Schema) -> Iterator[Finding]:
     """LF-038: columns of a file or block of a write that the schema of the write lacks, or has with another type.
 
     The findings are about the metadata, so that those of all files of a write are equal.
@@ -115,14 +118,20 @@ def disagreements(table: StoredTable, requested: str, columns: pa.Schema, *, is_
             "LF-038", "wrong-answers", wanted.path, "Queries do not return the column, or fail; its values are in the files.",
             expected, found, _REMEDY, key=name,
         )  # fmt: skip
-    if is_base_file and wanted.has_whole_files:
-        dropped = table.properties.fields("hoodie.table.partition.fields") if table.properties.is_set(DROP_KEY) else ()
-        for name in wanted.columns.names:
-            if name not in columns.names and name not in (*dropped, *_ADDED):
-                yield Finding(
-                    "LF-038", "cosmetic", wanted.path, "Queries return nulls in the column, which no file of the write has.",
-                    "the columns of the files of the write", f"also {name}", _REMEDY, key=name,
-                )  # fmt: skip
+
+
+def columns_without_values(table: StoredTable, wanted: WrittenSchema, columns: pa.Schema) -> Iterator[str]:
+    """The columns of the schema of a write that its base file lacks."""
+    dropped = table.properties.fields("hoodie.table.partition.fields") if table.properties.is_set(DROP_KEY) else ()
+    return (name for name in wanted.columns.names if name not in columns.names and name not in (*dropped, *_ADDED))
+
+
+def absent_from_all(wanted: WrittenSchema, name: str) -> Finding:
+    """LF-038: a column of the schema of a write that no file has."""
+    return Finding(
+        "LF-038", "cosmetic", wanted.path, "Queries return nulls in the column, which no file of the write has.",
+        "the columns of the files of the write", f"also {name}", _REMEDY, key=name,
+    )  # fmt: skip
 
 
 #: Name of a column or field, what the schema of its write should have, and what it has.

@@ -6,7 +6,6 @@ from typing import Any
 
 from hudi_reference.layout.names import join_path
 from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import State
 
 
 @dataclass
@@ -33,11 +32,11 @@ class Removals:
         """Whether a clean deleted the file, or a pending action is about to delete it."""
         return path in self.cleaned or path in self.planned or path.rpartition("/")[0] in self.partitions
 
-    def add(self, instant: Instant, record: Mapping[str, Any]) -> None:
-        """Add what an action removed, or for a pending one what its plan removes."""
-        if instant.state is not State.COMPLETED:
-            self.planned.update(dict.fromkeys(_planned(instant.action, record), instant))
-            self.pending_targets.update(_targets(record))
+    def add(self, instant: Instant, record: Mapping[str, Any] | None, plan: Mapping[str, Any] | None = None) -> None:
+        """Add what an action removed; for a pending one, or one whose record cannot be read, what its plan removes."""
+        if record is None:
+            self.planned.update(dict.fromkeys(_planned(instant.action, plan or {}), instant))
+            self.pending_targets.update(_targets(plan or {}))
         elif instant.action == "clean":
             self._add_clean(instant, record)
         elif instant.action == "rollback":

@@ -17,6 +17,7 @@ from hudi_conformance.validator.stored.read_only import ReadOnlyStorage
 from hudi_conformance.validator.stored.removals import Removals
 from hudi_conformance.validator.stored.scope import Scope
 from hudi_conformance.validator.stored.stored_properties import StoredProperties
+from hudi_conformance.validator.stored.unlisted_history import archived_without_entry
 from hudi_reference.caching import cached_property
 from hudi_reference.clock import Clock, SystemClock
 from hudi_reference.errors import HudiError, MalformedTable
@@ -218,6 +219,11 @@ class StoredTable:
         """The path of the file of an instant on the active timeline; the folder of the history for an archived one."""
         return self.path_of(instant) if instant in self.contents else self.history.folder
 
+    @cached_property
+    def knows_all_actions(self) -> bool:
+        """Whether no archived action is known to be missing in what could be read of the history."""
+        return self.history.is_whole and not archived_without_entry(self)
+
     # Data files.
 
     @cached_property
@@ -286,15 +292,16 @@ class StoredTable:
             found.add(instant, record)
         for instant in self.timeline.instants:
             is_done = instant.state is State.COMPLETED
-            content = self.contents[instant].record if is_done else self.plan_of(instant)
-            if content is not None and instant.action in ("clean", "rollback", "restore"):
-                found.add(instant, content)
+            content = self.contents[instant].record if is_done else None
+            plan = self.plan_of(instant) if content is None else None
+            if instant.action in ("clean", "rollback", "restore"):
+                found.add(instant, content, plan)
         return found
 
     @cached_property
     def opened(self) -> Opened:
         """The table as the reference reads it."""
-        archived = frozenset(instant.requested for instant in self.history.instants) if self.history.is_whole else None
+        archived = frozenset(instant.requested for instant in self.history.instants) if self.knows_all_actions else None
         return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups, archived, self.history.commits)
 
     # The metadata table.

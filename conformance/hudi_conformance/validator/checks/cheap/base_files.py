@@ -9,6 +9,9 @@ import pyarrow.parquet as pq
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.checks.written_schemas import (
+    WrittenSchema,
+    absent_from_all,
+    columns_without_values,
     disagreements,
     fits,
     has_schema_history,
@@ -145,7 +148,8 @@ def _row_count(table: StoredTable, path: str, rows: int, tally: Tally) -> Iterat
 
 
 def _schema(table: StoredTable, path: str, schema: pa.Schema, tally: Tally) -> Iterator[Finding]:
-    yield from disagreements(table, table.data_files[path].name.instant, schema, is_base_file=True)
+    yield from disagreements(table, table.data_files[path].name.instant, schema)
+    yield from _lost_columns(table, path, schema)
     wanted = _table_schema(table)
     if wanted is None:
         return
@@ -157,6 +161,46 @@ def _schema(table: StoredTable, path: str, schema: pa.Schema, tally: Tally) -> I
                 f"{field.name} of a type that can become {wanted.field(field.name).type}", str(field.type),
                 "change the type of the column in the table's schema back, and write the table again", key=field.name,
             )  # fmt: skip
+
+
+def _lost_columns(table: StoredTable, path: str, schema: pa.Schema) -> Iterator[Finding]:
+    """LF-038: columns of the schema of the write that the file lacks, while other files show that it had them."""
+    wanted = schema_of_write(table, table.data_files[path].name.instant)
+    lacking = () if wanted is None else tuple(columns_without_values(table, wanted, schema))
+    if wanted is None or not lacking:
+        return
+    others = _columns_of_writes(table, wanted)
+    for name in lacking:
+        if wanted.is_own and name in others:
+            yield Finding(
+                "LF-038", "wrong-answers", path, "Queries return nulls in the column for the rows of this file.",
+                f"{name}, as other files of writes with this schema have it", "no such column", RESTORE, key=name,
+            )  # fmt: skip
+        elif wanted.has_whole_files:
+            yield absent_from_all(wanted, name)
+
+
+def _columns_of_writes(table: StoredTable, wanted: WrittenSchema) -> frozenset[str]:
+    """The columns that some base file of the writes with this schema has."""
+
+    def compute() -> frozenset[str]:
+        named = (path for one in table.commits.values() if one.schema == wanted.text for path in one.paths)
+        return frozenset(column for path in named for column in _columns_of(table, path))
+
+    found: frozenset[str] = table.once(f"columns of {wanted.text}", compute)
+    return found
+
+
+def _columns_of(table: StoredTable, path: str) -> Sequence[str]:
+    """The columns of a base file; none of another file, and of one that cannot be read, which others report."""
+    with suppress(HudiError, FileNotFoundError):
+        if path.endswith(".orc"):
+            with opened_orc(table.storage, path) as (orc, _):
+                return tuple(orc.schema.names)
+        if path.endswith(".parquet"):
+            with parquet_footer(table.storage, path) as footer:
+                return tuple(footer.schema.to_arrow_schema().names)
+    return ()
 
 
 def _row_counts(table: StoredTable) -> Mapping[str, int]:

@@ -1,13 +1,12 @@
 """The archived actions: manifest, level files, their names and rows, and the border to the active timeline."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
+from hudi_conformance.validator.stored.unlisted_history import archived_without_entry, listed_from, manifests
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.names import split_path
 from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.timeline.contents.metadata import SERVICES, commit_metadata_of
 from hudi_reference.timeline.history.archived import metadata_of, plan_of
@@ -15,10 +14,8 @@ from hudi_reference.timeline.history.history import ArchivedAction, opened_level
 from hudi_reference.timeline.history.manifest import (
     VERSION_FILE,
     LevelFile,
-    manifest_number,
     read_manifest,
 )
-from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS
 
 RESTORE = "restore the folder of the history from another copy of the table"
@@ -76,7 +73,7 @@ def _later_manifests(table: StoredTable, part: object, tally: Tally) -> Iterator
         return
     known = {one.identity for one in (*table.timeline.instants, *history.instants)}
     listed = {file.name for file in history.manifest.files}
-    later = [number for _, number in _manifests(table) if number > history.manifest.number]
+    later = [number for _, number in manifests(table) if number > history.manifest.number]
     for number in sorted(later):
         tally.looked("LSM-007")
         try:
@@ -93,14 +90,6 @@ def _later_manifests(table: StoredTable, part: object, tally: Tally) -> Iterator
             )  # fmt: skip
 
 
-def _manifests(table: StoredTable) -> Iterator[tuple[str, int]]:
-    """The manifests in the folder of the history, with their numbers."""
-    for path in table.listing.files:
-        folder, name = split_path(path)
-        if folder == table.history.folder and (number := manifest_number(name)) is not None:
-            yield path, number
-
-
 def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """LSM-010, LSM-012: a level file that the manifest does not list has no action that is needed.
 
@@ -109,7 +98,7 @@ def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
     history = table.history
     if table.properties.is_legacy or history.manifest is None:
         return
-    listed, later = _listed_from(table, 0), _listed_from(table, history.manifest.number + 1)
+    listed, later = listed_from(table, 0), listed_from(table, history.manifest.number + 1)
     lost_with = archived_without_entry(table)
     for file in history.unlisted:
         path = f"{history.folder}/{file.name}"
@@ -122,37 +111,6 @@ def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
             yield Finding("LSM-012", "lost-space", path, "No reader reads the file.", "a file that a manifest lists",
                           f"{file.length} bytes of an archiver that crashed", "delete the file; its actions are still active, "
                           "or in another file")  # fmt: skip
-
-
-def archived_without_entry(table: StoredTable) -> Mapping[LevelFile, Sequence[Instant]]:
-    """The level files that the manifest lacks, with their actions that are nowhere else.
-
-    A crashed archiver leaves a file whose actions are active. Of the files that an older manifest lists, only those count of
-    which an action still has data files: what was in the others may have been cleaned.
-    """
-
-    def found() -> dict[LevelFile, list[Instant]]:
-        active = {one.identity for one in table.timeline.instants}
-        written = {one.name.instant for one in table.data_files.values()}
-        others = {
-            file: [one for one in inside if one.identity not in active] for file, inside in table.history.unlisted.items()
-        }
-        listed = _listed_from(table, 0)
-        return {
-            file: inside
-            for file, inside in others.items()
-            if any(one.requested in written for one in inside) or (inside and file.name not in listed)
-        }
-
-    lost: Mapping[LevelFile, Sequence[Instant]] = table.once("archived without entry", found)
-    return lost
-
-
-def _listed_from(table: StoredTable, least: int) -> set[str]:
-    """The names in all manifests from a number on, whatever else they contain."""
-    paths = (path for path, number in _manifests(table) if number >= least)
-    texts = (table.storage.get(path).decode("ascii", "replace") for path in paths)
-    return {name for text in texts for name in re.findall(r"\d+_\d+_\d+\.parquet", text)}
 
 
 def _file_names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

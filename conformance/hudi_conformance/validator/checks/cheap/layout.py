@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from hudi_conformance.validator.checks.finding import NOT_READ, Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import NOT_READ, Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, StorageFault
 from hudi_reference.files.base.parquet import parquet_footer
@@ -29,8 +29,9 @@ _FUNCTIONS = frozenset({
 })  # fmt: skip
 #: Names that a person or a copying tool gave to a data file: they look like one, and no reader takes them for one.
 _ALMOST_LOG = re.compile(r"\.?[^/]+\.log\.\d+[^/]*")
-#: Names that begin as that of a partition metadata file, which a writer renames when it is complete, and are not its name.
-_OF_A_WRITER = re.compile(rf"\.hoodie_(?!partition_metadata(\.({'|'.join(BASE_EXTENSIONS)}))?$).*")
+#: Names that begin as that of a partition metadata file, which a writer renames when it is complete, and are not its name. The
+#: clients of some object stores mark a folder by an empty object with its name and `_$folder$`.
+_OF_A_WRITER = re.compile(rf"\.hoodie_(?!\$folder\$$|partition_metadata(\.({'|'.join(BASE_EXTENSIONS)}))?$).*")
 
 
 def _links(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -170,13 +171,19 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
         for one in there:
             yield from _metafile(table, partition, one, last)
         if not there:
-            yield Finding(
-                "LAY-003", "cosmetic", path,
-                "Engines that list folders instead of using the metadata table do not find the partition, and Apache Hudi "
-                "leaves its files out of a metadata table that it creates.",
-                "the file, in each folder with data files", "no file",
-                ADD_METAFILES,
-            )  # fmt: skip
+            yield _without_metafile(table, path)
+
+
+def _without_metafile(table: StoredTable, path: str) -> Finding:
+    """Apache Hudi takes a folder without the file for none of a partition, if it does not use a metadata table."""
+    severity: Severity = "cosmetic"
+    meaning = (
+        "Engines that list folders instead of using the metadata table do not find the partition, and Apache Hudi "
+        "leaves its files out of a metadata table that it creates."
+    )
+    if BuiltIn.FILES not in table.properties.fields(USABLE):
+        severity, meaning = "wrong-answers", "Queries of Apache Hudi lack the rows of the partition."
+    return Finding("LAY-003", severity, path, meaning, "the file, in each folder with data files", "no file", ADD_METAFILES)
 
 
 def _metafile(table: StoredTable, partition: str, path: str, last: str) -> Iterator[Finding]:

@@ -83,7 +83,7 @@ def _columns(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding
     if (block.instant, text) in known:
         return
     with suppress(HudiError):  # `_schema` reports it
-        findings = list(disagreements(table, block.instant, _arrow_schema(text), is_base_file=False))
+        findings = list(disagreements(table, block.instant, _arrow_schema(text)))
         known.add((block.instant, text))
         yield from findings
 

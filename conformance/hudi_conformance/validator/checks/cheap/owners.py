@@ -3,6 +3,7 @@
 Files below `.hoodie` that no reader reads and that no writer removes any more take space, too.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ _UNREAD: tuple[Severity, str] = "lost-space", "No query reads the file."
 _MARKERS = f"{META_FOLDER}/.temp/"
 #: The ends of names of temporary files: of Hadoop's writers, of copying tools, of editors and of this project.
 _TEMPORARY = (".tmp", ".temp", ".part", ".bak", ".orig", ".swp", ".inprogress", "_COPYING_", "~", " (")
+
+
+#: The name of a file of an action, to which a copying tool has added a beginning.
+_OF_AN_INSTANT = re.compile(r"\d{14}")
 
 
 @dataclass(frozen=True)
@@ -234,15 +239,13 @@ def _temporary_files(table: StoredTable, part: object, tally: Tally) -> Iterator
     folder, history = table.properties.timeline_folder, table.properties.history_folder
     for path, info in table.listing.files.items():
         parent, name = split_path(path)
-        if not (name[:14].isdigit() if parent == folder else parent == history):
+        is_named = name[:14].isdigit()
+        if not (parent == history or (parent == folder and (is_named or _OF_AN_INSTANT.search(name)))):
             continue
         tally.looked("LAY-017")
         extension = name.partition(".")[2]
-        if (
-            extension not in EXTENSIONS
-            and any(end in f".{extension}" for end in _TEMPORARY)
-            and table.now - info.modified > EXPIRED
-        ):
+        is_temporary = extension not in EXTENSIONS and any(end in f".{extension}" for end in _TEMPORARY)
+        if (is_temporary or (parent == folder and not is_named)) and table.now - info.modified > EXPIRED:
             yield Finding("LAY-017", "lost-space", path, "No query reads the file.", "files of actions",
                           f"{info.size} bytes under the name of a temporary file", "delete the file")  # fmt: skip
 

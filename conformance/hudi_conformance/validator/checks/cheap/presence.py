@@ -36,8 +36,8 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         needed |= {path: needed[own] for path, own in beside.items() if own in needed}
         for path in sorted({*commit.paths, *beside}):
             tally.looked("TL-036")
-            if path in table.listing.files or (removals.explains(path) and path not in needed):
-                continue
+            if path in table.listing.files or (removals.explains(path) and (path not in needed or not table.knows_all_actions)):
+                continue  # without a lost action an older slice looks like the latest one
             if path in needed or instant in table.commits:
                 found = _missing(table, instant, path, needed)
                 if (found.rule, path) not in reported:

@@ -29,8 +29,12 @@ def groups_of(table: StoredTable) -> Sequence[FileGroup]:
 
 
 def has_all_rows(table: StoredTable) -> bool:
-    """Whether all columns of all rows are in data files of the table: no file group needs a file that was bootstrapped."""
-    return not any(_lacks_columns(group) for group in table.groups)
+    """Whether the data files have all rows of the table, as its completed writes name them.
+
+    No file group needs a file that was bootstrapped, and it is known which write stored and replaced what.
+    """
+    knows_writes = table.commits.keys() == set(table.timeline.commits) and (table.timeline.commits or not table.data_files)
+    return bool(knows_writes) and not any(_lacks_columns(group) for group in table.groups)
 
 
 def _lacks_columns(group: FileGroup) -> bool:

@@ -284,7 +284,7 @@ def _of_other_times(
     Nothing can be told if the history lacks the metadata of a write.
     """
     known = times_of_groups(table)
-    if table.history.errors or table.opened.had_version_6 or not knows_all_writes(table):
+    if not table.knows_all_actions or table.opened.had_version_6 or not knows_all_writes(table):
         return
     folded: dict[tuple[GroupId, int], list[str]] = {}
     for key, location in locations.items():

@@ -19,7 +19,7 @@ def _completed(table: StoredTable, action: str) -> Iterator[tuple[Instant, Remov
         plan, result = table.plan_of(requested), table.contents[instant].record
         if instant.action == action and plan is not None and result is not None:
             planned, done = Removals(), Removals()
-            planned.add(requested, plan)
+            planned.add(requested, None, plan)
             done.add(instant, result)
             yield instant, planned, done
 

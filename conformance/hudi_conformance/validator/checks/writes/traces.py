@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hudi_conformance.validator.checks.cheap.history import archived_without_entry
 from hudi_conformance.validator.checks.cheap.presence import files_of_plan, files_of_savepoint
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
+from hudi_conformance.validator.stored.unlisted_history import archived_without_entry
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.query.damage_checks import instants_of_slices
 from hudi_reference.query.file_groups import GroupId
@@ -147,7 +147,7 @@ def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[F
 
 def _seen_completed(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-052 and ARC-002: a write that a clean or a plan saw completed is still completed, unless it was rolled back."""
-    if table.is_metadata_table or table.properties.is_legacy or table.history.errors:
+    if table.is_metadata_table or not table.history.is_whole:
         return
     completed = {instant.requested for instant in (*table.timeline.completed, *table.history.instants)}
     pending = table.timeline.pending_times
@@ -307,10 +307,17 @@ def _exclusive_plans(table: StoredTable, part: object, tally: Tally) -> Iterator
             other = planned.setdefault(group, instant)
             if other is not instant:
                 yield Finding(
-                    "SVC-004", "cosmetic", table.path_of(instant), "One of the two services will fail or repeat its work.",
+                    "SVC-004", *_of_two_plans(instant, other, table.path_of(instant)),
                     f"no group of the plan {other.file_name}", f"group {group[1]} in partition {group[0]!r}",
                     f"hudi-conformance service TABLE withdraw --instant {instant.requested}", key=group[1],
                 )  # fmt: skip
+
+
+def _of_two_plans(instant: Instant, other: Instant, path: str) -> tuple[Severity, str, str]:
+    """Severity, path and meaning of two plans of one file group. Apache Hudi keeps one plan of each kind for a file group."""
+    if instant.action == other.action:
+        return "wrong-answers", path, "Apache Hudi refuses every query and write of the table until one plan is gone."
+    return "cosmetic", path, "One of the two services will fail or repeat its work."
 
 
 CHECKS = (
