@@ -171,17 +171,17 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
         for one in there:
             yield from _metafile(table, partition, one, last)
         if not there:
-            yield _without_metafile(table, path)
+            yield _without_metafile(table, partition, path)
 
 
-def _without_metafile(table: StoredTable, path: str) -> Finding:
-    """Apache Hudi takes a folder without the file for none of a partition, if it does not use a metadata table."""
+def _without_metafile(table: StoredTable, partition: str, path: str) -> Finding:
+    """Without a metadata table Apache Hudi takes a folder below the base path for that of a partition by this file alone."""
     severity: Severity = "cosmetic"
     meaning = (
         "Engines that list folders instead of using the metadata table do not find the partition, and Apache Hudi "
         "leaves its files out of a metadata table that it creates."
     )
-    if BuiltIn.FILES not in table.properties.fields(USABLE):
+    if partition and BuiltIn.FILES not in table.properties.fields(USABLE):
         severity, meaning = "wrong-answers", "Queries of Apache Hudi lack the rows of the partition."
     return Finding("LAY-003", severity, path, meaning, "the file, in each folder with data files", "no file", ADD_METAFILES)
 

@@ -40,13 +40,21 @@ def _records(table: StoredTable) -> dict[str, MetadataRecord] | None:
     return reader.records(FILES, table.timeline)
 
 
+def _in_metadata_table(table: StoredTable, found: Finding) -> Finding:
+    """The finding of an error of the metadata table, whose paths are relative to it."""
+    inside, files = f"{METADATA_FOLDER}/{found.path}", table.listing.files
+    is_outside = found.path.startswith(METADATA_FOLDER) or (found.path in files and inside not in files)
+    return found if is_outside else replace(found, path=inside, remedy=REBUILD)
+
+
 def _listing(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The listing has exactly the committed files, with their sizes."""
     try:
         records = _records(table)
     except HudiError as error:
-        yield finding_of(error, "wrong-answers", "Readers cannot list files through the metadata table.", rule="MDT-002",
-                         path=FOLDER, remedy=REBUILD)  # fmt: skip
+        found = finding_of(error, "wrong-answers", "Readers cannot list files through the metadata table.", rule="MDT-002",
+                           path=FOLDER, remedy=REBUILD)  # fmt: skip
+        yield _in_metadata_table(table, found)
         return
     if records is None:
         return
@@ -194,7 +202,7 @@ def _group_numbers(table: StoredTable, part: object, tally: Tally) -> Iterator[F
     for partition in sorted(usable):
         tally.looked("IDX-010")
         path, ids = f"{METADATA_FOLDER}/{partition}", found.get(partition, [])
-        if not ids and _has_data_files(inside, partition):
+        if not ids and inside.timeline.instants and _has_data_files(inside, partition):
             yield Finding(
                 "IDX-010", "wrong-answers", path, "Writers refuse the table, and readers that use the index find nothing.",
                 f"file groups of completed writes, as {USABLE} lists the index", "files of writes that are not completed",

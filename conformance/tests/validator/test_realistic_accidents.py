@@ -1,0 +1,131 @@
+"""Accidents of copying, restoring and parallel writers: each is found once, by the fault itself and not by what follows from it."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import deep_damage_samples as d
+import pytest
+import validated_tables_samples as t
+from tools.damage.tables import stored
+
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.validator.all_checks import ALL, CHEAP
+from hudi_conformance.validator.checks.finding import UNSOUND, Finding
+from hudi_reference.layout.names import split_path
+from hudi_reference.storage import MemoryStorage, Storage
+
+_HISTORY = f"{t.TIMELINE}/history"
+
+
+def _unsound(storage: Storage) -> list[Finding]:
+    """The findings of all checks that affect rows."""
+    return [one for one in t.validated(storage, ALL).findings if one.severity in UNSOUND]
+
+
+def _kinds(storage: Storage) -> set[tuple[str, str]]:
+    return {(one.rule, one.severity) for one in _unsound(storage)}
+
+
+def _fixture(name: str) -> MemoryStorage:
+    folder: Path = fixtures_root() / name / "table"
+    return stored({path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_base_file_that_lost_a_column(table_type: str) -> None:
+    """LF-038: a tool rewrote one file without a column; other files of writes with this schema show that it had values."""
+    storage = t.changed("COPY_ON_WRITE") if table_type == "COPY_ON_WRITE" else t.compacted()
+    path = t.base_files(storage)[-1]
+    d.rewrite(storage, path, lambda rows: rows.drop_columns(["fare"]))
+    (found,) = [one for one in t.validated(storage, CHEAP).findings if one.rule == "LF-038"]
+    assert (found.severity, found.path, found.key) == ("wrong-answers", path, "fare")
+
+
+@pytest.mark.parametrize("service", ["compaction", "clustering"])
+def test_two_plans_of_one_kind_for_one_file_group(service: str) -> None:
+    """SVC-004: Apache Hudi refuses every query of a table with two pending plans of one kind for one file group."""
+    storage = t.with_plan(service)
+    (path,) = t.paths(storage, f".{service}.requested")
+    requested = split_path(path)[1].partition(".")[0]
+    storage.put(path.replace(requested, str(int(requested) + 1)), storage.get(path))
+    assert ("SVC-004", "wrong-answers") in _kinds(storage)
+
+
+@pytest.mark.parametrize(("make", "severity"), [(t.copy_on_write, "wrong-answers"), (t.with_metadata_table, "cosmetic")])
+def test_a_partition_without_its_metadata_file(make: Callable[[], Storage], severity: str) -> None:
+    """LAY-003: without a metadata table Apache Hudi finds a partition by this file alone."""
+    storage = make()
+    storage.delete("north/.hoodie_partition_metadata")
+    found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "LAY-003"]
+    assert [one.severity for one in found] == [severity]
+
+
+def test_markers_of_folders_are_no_files_of_the_table() -> None:
+    """LAY-019: clients of some object stores store an empty object for each folder."""
+    storage = t.with_metadata_table()
+    folders = {path.rpartition("/")[0] for path in t.paths(storage, "")}
+    for folder in folders | {".hoodie"}:
+        storage.put(f"{folder}_$folder$", b"")
+    assert not t.validated(storage, ALL).findings
+
+
+def test_a_version_file_of_an_older_copy() -> None:
+    """LSM-007: a copy by size leaves the old number. Nothing is said about the archived actions that are lost with it."""
+    storage = t.archived()
+    table = t.reopened(storage)
+    for fare in range(20, 26):
+        table.upsert(t.rows(1, 2, fare=fare))
+    older = storage.get(f"{_HISTORY}/_version_")
+    assert t.archive(table, {"hoodie.keep.max.commits": "4", "hoodie.keep.min.commits": "3"}).instants
+    assert t.clean(table, t.CLEANING)
+    assert not _unsound(storage)
+    storage.put(f"{_HISTORY}/_version_", older)
+    assert _kinds(storage) == {("LSM-007", "wrong-answers")}
+
+
+def test_files_of_a_clean_whose_record_is_damaged() -> None:
+    """TL-002: the plan of the clean tells which files it deleted, so that none of them is lost."""
+    storage = t.cleaned()
+    path = t.completed(storage, "clean")
+    storage.put(path, gzip.compress(storage.get(path)))
+    assert _kinds(storage) == {("TL-002", "wrong-answers")}
+
+
+@pytest.mark.parametrize("name", ["v6.cow.archived", "v6.mor.archived"])
+def test_a_write_of_version_6_that_a_clean_saw_completed(name: str) -> None:
+    """TL-052: a copy lost the completed file of the last write that the last clean saw."""
+    storage = _fixture(f"compatibility/{name}")
+    assert not _unsound(storage)
+    cleans = sorted(path for path in t.paths(storage, ".clean") if path.endswith(".clean") and "/metadata/" not in path)
+    writes = sorted(path for path in t.paths(storage, "commit") if path.endswith("commit") and path.count("/") == 1)
+    seen = [path for path in writes if split_path(path)[1] < split_path(cleans[-1])[1]]
+    storage.delete(seen[-1])
+    assert ("TL-052", "data-lost") in _kinds(storage)
+
+
+def test_a_copy_of_a_completed_file_under_another_name() -> None:
+    """LAY-017: no reader takes the copy for an action."""
+    storage = t.copy_on_write()
+    folder, name = split_path(t.completed(storage, "commit"))
+    storage.put(f"{folder}/Copy of {name}", storage.get(f"{folder}/{name}"))
+    (found,) = t.validated(storage, ALL).findings
+    assert (found.rule, found.severity, found.path) == ("LAY-017", "lost-space", f"{folder}/Copy of {name}")
+
+
+def _lose_the_timeline(storage: Storage) -> None:
+    for path in t.paths(storage, f"{t.TIMELINE}/"):
+        storage.delete(path)
+
+
+def _damage_a_commit(storage: Storage) -> None:
+    storage.put(t.completed(storage, "commit"), b"")
+
+
+@pytest.mark.parametrize("damage", [_lose_the_timeline, _damage_a_commit])
+def test_an_index_is_not_blamed_for_unknown_writes(damage: Callable[[Storage], None]) -> None:
+    """IDX-010: which rows the table has is not known, so that no entry of the record index is said to be wrong."""
+    storage = d.indexed()
+    damage(storage)
+    assert "IDX-010" not in {one.rule for one in t.validated(storage, ALL).findings}
+    assert _unsound(storage)
