@@ -1,6 +1,7 @@
 """Accidents of copying, restoring and parallel writers: each is found once, by the fault itself and not by what follows from it."""
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -129,3 +130,25 @@ def test_an_index_is_not_blamed_for_unknown_writes(damage: Callable[[Storage], N
     damage(storage)
     assert "IDX-010" not in {one.rule for one in t.validated(storage, ALL).findings}
     assert _unsound(storage)
+
+
+def test_a_replaced_file_group_that_never_was() -> None:
+    """TL-039: the metadata of all writes is known, and none of them stored a file in the group."""
+    storage = t.overwritten()
+    path = t.completed(storage, "replacecommit")
+    name = "00000000-1111-2222-3333-444444444444-0"
+    t.change_record(storage, path, lambda record: record["partitionToReplaceFileIds"]["north"].append(name))
+    found = [one for one in t.validated(storage, ALL).findings if one.rule == "TL-039"]
+    assert [(one.severity, one.path, one.key) for one in found] == [("cosmetic", path, name)]
+
+
+def test_a_column_that_the_definition_of_the_statistics_lost() -> None:
+    """PROP-014: entries of the column are there, and readers that follow the definition do not use them."""
+    storage = d.indexed_of_version_9()
+    (path,) = t.paths(storage, ".index_defs/")
+    record = json.loads(storage.get(path))
+    columns = record["indexDefinitions"]["column_stats"]["sourceFields"]
+    lost = columns.pop()
+    storage.put(path, json.dumps(record).encode())
+    found = [one for one in t.validated(storage, ALL).findings if one.rule == "PROP-014"]
+    assert [(one.severity, one.key) for one in found] == [("cosmetic", lost)]

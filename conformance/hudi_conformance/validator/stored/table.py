@@ -11,13 +11,13 @@ from typing import Any
 
 from hudi_conformance.validator.stored.file_views import DataFile, Views
 from hudi_conformance.validator.stored.history import KnownHistory, StoredHistory, load_history
+from hudi_conformance.validator.stored.known_actions import knows_all_actions
 from hudi_conformance.validator.stored.listing import Listing, is_in, list_everything
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.read_only import ReadOnlyStorage
 from hudi_conformance.validator.stored.removals import Removals
 from hudi_conformance.validator.stored.scope import Scope
 from hudi_conformance.validator.stored.stored_properties import StoredProperties
-from hudi_conformance.validator.stored.unlisted_history import archived_without_entry
 from hudi_reference.caching import cached_property
 from hudi_reference.clock import Clock, SystemClock
 from hudi_reference.errors import HudiError, MalformedTable
@@ -219,11 +219,6 @@ class StoredTable:
         """The path of the file of an instant on the active timeline; the folder of the history for an archived one."""
         return self.path_of(instant) if instant in self.contents else self.history.folder
 
-    @cached_property
-    def knows_all_actions(self) -> bool:
-        """Whether no archived action is known to be missing in what could be read of the history."""
-        return self.history.is_whole and not archived_without_entry(self)
-
     # Data files.
 
     @cached_property
@@ -301,7 +296,7 @@ class StoredTable:
     @cached_property
     def opened(self) -> Opened:
         """The table as the reference reads it."""
-        archived = frozenset(instant.requested for instant in self.history.instants) if self.knows_all_actions else None
+        archived = frozenset(instant.requested for instant in self.history.instants) if knows_all_actions(self) else None
         return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups, archived, self.history.commits)
 
     # The metadata table.

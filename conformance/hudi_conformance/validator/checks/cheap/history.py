@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.stored.known_actions import archived_without_entry, listed_from, manifests
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_conformance.validator.stored.unlisted_history import archived_without_entry, listed_from, manifests
 from hudi_reference.errors import HudiError
 from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.timeline.contents.metadata import SERVICES, commit_metadata_of

@@ -13,9 +13,10 @@ import pyarrow as pa
 from hudi_conformance.validator.checks.deep.file_entries import Place
 from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.deep.keys import were_inserted
-from hudi_conformance.validator.checks.deep.named_entries import is_time, knows_all_writes, times_of_groups
+from hudi_conformance.validator.checks.deep.named_entries import is_time, times_of_groups
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.checks.remedies import rebuild
+from hudi_conformance.validator.stored.known_actions import knows_all_writes
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
@@ -284,7 +285,7 @@ def _of_other_times(
     Nothing can be told if the history lacks the metadata of a write.
     """
     known = times_of_groups(table)
-    if not table.knows_all_actions or table.opened.had_version_6 or not knows_all_writes(table):
+    if table.opened.had_version_6 or not knows_all_writes(table):
         return
     folded: dict[tuple[GroupId, int], list[str]] = {}
     for key, location in locations.items():

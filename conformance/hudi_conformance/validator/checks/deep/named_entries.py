@@ -12,16 +12,17 @@ import pyarrow.types as pt
 from hudi_conformance.validator.checks.deep.file_entries import Place
 from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.checks.written_schemas import has_schema_history
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.metadata.availability import PATH_KEY
 from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.keys import file_digest, partition_identifier, text_hash
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import BloomFilter, ColumnStats, PartitionList, PartitionStats, Payload
 from hudi_reference.query.file_groups import GroupId
-from hudi_reference.timeline.instants.states import COMMITS
 from hudi_reference.timeline.instants.times import milliseconds_of
 
 #: The lengths of a hash and of a digest in a key.
@@ -115,10 +116,26 @@ def examine_index(table: StoredTable, index: str, tally: Tally) -> Iterator[Find
             yield from _of_a_filter(entries, key, entry, tally)
         elif isinstance(entry, PartitionList):
             yield from _of_partitions(entries, entry, tally)
+    if index == BuiltIn.COLUMN_STATS:
+        yield from _of_definition(entries, tally)
     kind = "partitions" if index == BuiltIn.PARTITION_STATS else "files"
     for name, columns in sorted(ownerless.items()):
         found = f"entries of {', '.join(sorted(columns))}"
         yield entries.finding("MDT-001", "cosmetic", _UNNEEDED, f"entries of {kind} that exist", found, path=name)
+
+
+def _of_definition(entries: _Entries, tally: Tally) -> Iterator[Finding]:
+    """PROP-014: the definition of the column statistics names the columns that have entries, as long as none was renamed."""
+    known = entries.table.opened.definitions.get(BuiltIn.COLUMN_STATS)
+    if known is None or not known.columns or has_schema_history(entries.table):
+        return
+    tally.looked("PROP-014")
+    stored = (one.column for one in payloads(entries.table, entries.index).values() if isinstance(one, ColumnStats))
+    for column in sorted(set(stored).difference(known.columns)):
+        yield entries.finding(
+            "PROP-014", "cosmetic", "Queries do not skip files by the column, and writers leave it out of the index.",
+            f"{column} in sourceFields of the definition of the index", "no such column", path=PATH_KEY, key=column,
+        )  # fmt: skip
 
 
 def _owner(entry: ColumnStats | PartitionStats) -> str:
@@ -215,12 +232,6 @@ def times_of_groups(table: StoredTable) -> Mapping[GroupId, set[int]]:
     return times
 
 
-def knows_all_writes(table: StoredTable) -> bool:
-    """Whether the metadata of all completed writes can be read, also of archived ones."""
-    writes = (one for one in (*table.timeline.commits, *table.history.instants) if one.action in COMMITS)
-    return {one.requested for one in writes} <= {one.requested for one in (*table.history.commits, *table.commits)}
-
-
 def is_time(milliseconds: int, time: int) -> bool:
     """Whether it is that time in some time zone: the offsets of zones are multiples of 15 minutes."""
     difference = milliseconds - time
@@ -228,6 +239,6 @@ def is_time(milliseconds: int, time: int) -> bool:
 
 
 NAMED_ENTRIES = Check(
-    "metadata.named-entries", ("IDX-007", "MDT-001", "MDT-007", "MDT-015", "MDT-017"), "deep", examine_index, indexes_of_names,
-    tables="data",
+    "metadata.named-entries", ("IDX-007", "MDT-001", "MDT-007", "MDT-015", "MDT-017", "PROP-014"), "deep", examine_index,
+    indexes_of_names, tables="data",
 )  # fmt: skip

@@ -6,6 +6,7 @@ from itertools import chain
 
 from hudi_conformance.validator.checks.cheap.presence import entries_of_plan
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.stored.known_actions import knows_all_writes
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.timeline.instants.instant import Instant
@@ -43,6 +44,12 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
             tally.looked("TL-039", at=len(ids))
             for file_id in (one for one in ids if _OF_BUCKET.fullmatch(one) is None):
                 places = known.get(file_id, {partition})
+                if file_id not in known and knows_all_writes(table) and not table.opened.had_version_6:
+                    yield Finding(
+                        "TL-039", "cosmetic", table.path_of(instant), "No query reads the entry.",
+                        f"groups of completed writes in partition {partition!r}", f"group {file_id}, without a write",
+                        RESTORE, key=file_id,
+                    )  # fmt: skip
                 if partition not in places:
                     yield Finding(
                         "TL-039", "wrong-answers", table.path_of(instant),

@@ -5,8 +5,8 @@ from typing import Any
 
 from hudi_conformance.validator.checks.cheap.presence import files_of_plan, files_of_savepoint
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.stored.known_actions import archived_without_entry
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_conformance.validator.stored.unlisted_history import archived_without_entry
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.query.damage_checks import instants_of_slices
 from hudi_reference.query.file_groups import GroupId

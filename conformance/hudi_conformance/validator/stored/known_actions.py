@@ -1,4 +1,4 @@
-"""Archived actions that no listed file of the history has: the manifest that counts lacks their file."""
+"""What is known of the actions of a table, and archived actions that no file in the manifest has."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,9 +7,22 @@ from typing import TYPE_CHECKING
 from hudi_reference.layout.names import split_path
 from hudi_reference.timeline.history.manifest import LevelFile, manifest_number
 from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import COMMITS
 
 if TYPE_CHECKING:
     from hudi_conformance.validator.stored.table import StoredTable
+
+
+def knows_all_actions(table: "StoredTable") -> bool:
+    """Whether no archived action is known to be missing in what could be read of the history."""
+    return table.history.is_whole and not archived_without_entry(table)
+
+
+def knows_all_writes(table: "StoredTable") -> bool:
+    """Whether the metadata of all completed writes can be read, also of archived ones."""
+    writes = (one for one in (*table.timeline.commits, *table.history.instants) if one.action in COMMITS)
+    known = {one.requested for one in (*table.history.commits, *table.commits)}
+    return knows_all_actions(table) and {one.requested for one in writes} <= known
 
 
 def archived_without_entry(table: "StoredTable") -> Mapping[LevelFile, Sequence[Instant]]:
