@@ -32,7 +32,7 @@ _TEMPORARY = (".tmp", ".temp", ".part", ".bak", ".orig", ".swp", ".inprogress", 
 
 
 #: The name of a file of an action, to which a copying tool has added a beginning.
-_OF_AN_INSTANT = re.compile(r"\d{14}")
+_OF_AN_INSTANT = re.compile(r"[^.]\D*\d{14}")
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _temporary_files(table: StoredTable, part: object, tally: Tally) -> Iterator
     for path, info in table.listing.files.items():
         parent, name = split_path(path)
         is_named = name[:14].isdigit()
-        if not (parent == history or (parent == folder and (is_named or _OF_AN_INSTANT.search(name)))):
+        if not (parent == history or (parent == folder and (is_named or _OF_AN_INSTANT.match(name)))):
             continue
         tally.looked("LAY-017")
         extension = name.partition(".")[2]

@@ -12,12 +12,13 @@ import pyarrow.types as pt
 from hudi_conformance.validator.checks.deep.file_entries import Place
 from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.checks.remedies import rebuild
 from hudi_conformance.validator.checks.written_schemas import has_schema_history
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import parse_data_file_name, split_path
-from hudi_reference.metadata.availability import PATH_KEY
+from hudi_reference.metadata.availability import PATH_KEY, definitions_path
 from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.keys import file_digest, partition_identifier, text_hash
 from hudi_reference.metadata.partitions import BuiltIn, Kind
@@ -132,9 +133,11 @@ def _of_definition(entries: _Entries, tally: Tally) -> Iterator[Finding]:
     tally.looked("PROP-014")
     stored = (one.column for one in payloads(entries.table, entries.index).values() if isinstance(one, ColumnStats))
     for column in sorted(set(stored).difference(known.columns)):
-        yield entries.finding(
-            "PROP-014", "cosmetic", "Queries do not skip files by the column, and writers leave it out of the index.",
-            f"{column} in sourceFields of the definition of the index", "no such column", path=PATH_KEY, key=column,
+        yield Finding(
+            "PROP-014", "cosmetic", definitions_path(entries.table.entries.get(PATH_KEY, "")),
+            "Queries do not skip files by the column, and writers leave it out of the index.",
+            f"{column} in sourceFields of {known.partition}, whose entries have it", f"{', '.join(known.columns)}"[:200],
+            rebuild(BuiltIn.COLUMN_STATS), key=column,
         )  # fmt: skip
 
 
