@@ -10,7 +10,8 @@ from hudi_reference import archive, savepoint
 from hudi_reference.layout.names import split_path
 from hudi_reference.services.clean.clean import schedule_clean
 from hudi_reference.services.clustering.plan import schedule_clustering
-from hudi_reference.storage import Storage
+from hudi_reference.services.compaction.compaction import schedule_compaction
+from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -90,6 +91,17 @@ def _plan_again(service: str) -> Callable[[Storage], None]:
         storage.put(f"{t.TIMELINE}/20991231000000000.{service}.requested", storage.get(plan))
 
     return edit
+
+
+def _plan_both(storage: Storage) -> None:
+    """The plan of a clustering is made in a copy, and the plan of a compaction in the table."""
+    copy = MemoryStorage()
+    for path in t.paths(storage, ""):
+        copy.put(path, storage.get(path))
+    assert schedule_clustering(t.reopened(copy), t.CLUSTERING)
+    assert schedule_compaction(t.reopened(storage), {"hoodie.compact.inline.max.delta.commits": "1"})
+    (plan,) = t.paths(copy, ".clustering.requested")
+    storage.put(f"{t.TIMELINE}/20991231000000000.clustering.requested", copy.get(plan))
 
 
 def _lose_write(action: str, number: int) -> Callable[[Storage], None]:
@@ -200,7 +212,9 @@ TRACE_DAMAGES = (
     Damage("a clean of planned files", "traces.pending-cleans", "CLN-001", lambda: t.with_plan("clean"), _cluster_what_is_cleaned),
     Damage("a clean of the files of a savepoint", "traces.pending-cleans", "CLN-001", _cleanable_with_a_savepoint, _clean(0)),
     Damage("two plans of one group", "traces.exclusive-plans", "SVC-004", lambda: t.with_plan("compaction"), _plan_again("compaction"),
-           ("CMP-003", "TT-005")),
+           ("CMP-003", "TT-005"), "wrong-answers", "every query"),
     Damage("two clusterings of one group", "traces.exclusive-plans", "SVC-004", lambda: t.with_plan("clustering"),
-           _plan_again("clustering"), ("TT-005",)),
+           _plan_again("clustering"), ("TT-005",), "wrong-answers", "every query"),
+    Damage("a compaction and a clustering of one group", "traces.exclusive-plans", "SVC-004", t.merge_on_read, _plan_both,
+           ("TT-005",), "cosmetic", "One of the two services"),
 )  # fmt: skip

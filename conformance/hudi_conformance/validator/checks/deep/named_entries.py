@@ -18,7 +18,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import parse_data_file_name, split_path
-from hudi_reference.metadata.availability import PATH_KEY, definitions_path
+from hudi_reference.metadata.availability import definitions_path_of
 from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.keys import file_digest, partition_identifier, text_hash
 from hudi_reference.metadata.partitions import BuiltIn, Kind
@@ -134,7 +134,7 @@ def _of_definition(entries: _Entries, tally: Tally) -> Iterator[Finding]:
     stored = (one.column for one in payloads(entries.table, entries.index).values() if isinstance(one, ColumnStats))
     for column in sorted(set(stored).difference(known.columns)):
         yield Finding(
-            "PROP-014", "cosmetic", definitions_path(entries.table.entries.get(PATH_KEY, "")),
+            "PROP-014", "cosmetic", definitions_path_of(entries.table.properties),
             "Queries do not skip files by the column, and writers leave it out of the index.",
             f"{column} in sourceFields of {known.partition}, whose entries have it", f"{', '.join(known.columns)}"[:200],
             rebuild(BuiltIn.COLUMN_STATS), key=column,
