@@ -152,3 +152,20 @@ def test_a_column_that_the_definition_of_the_statistics_lost() -> None:
     storage.put(path, json.dumps(record).encode())
     found = [one for one in t.validated(storage, ALL).findings if one.rule == "PROP-014"]
     assert [(one.severity, one.key) for one in found] == [("cosmetic", lost)]
+
+
+def _examined_changes(old: bytes, new: bytes) -> set[tuple[str, str]]:
+    """The findings after an edit of the changes that a compaction captured."""
+    storage = _fixture("queries/changes.compacted.version-9")
+    assert not _unsound(storage)
+    (path,) = t.paths(storage, ".cdc")
+    data = storage.get(path)
+    assert data.count(old) == 1
+    storage.put(path, data.replace(old, new))
+    return _kinds(storage)
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"first", b"fifth"), (b"second", b"minute")])
+def test_changes_that_a_compaction_captured(old: bytes, new: bytes) -> None:
+    """TYP-012: an image before is a row of the base file before the compaction, and an image after is one of the new file."""
+    assert _examined_changes(old, new) == {("TYP-012", "wrong-answers")}

@@ -1,4 +1,4 @@
-"""Captured changes of copy-on-write writes against the rows that the same write stored."""
+"""Captured changes of writes and compactions against the rows that the same action stored."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +20,7 @@ from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.timeline.contents.metadata import WriteStat
 
+COMPACT = "COMPACT"
 MODE = "hoodie.table.cdc.supplemental.logging.mode"
 _MEANING = "Change queries return other changes than the write made."
 
@@ -33,6 +34,8 @@ class Captured:
     files: tuple[str, ...]
     #: The path of the base file before it; None for the first one of a file group.
     before: str | None = None
+    #: Whether a compaction wrote them: its rows have the times of the writes that it merged.
+    is_compaction: bool = False
 
     def __str__(self) -> str:
         return self.files[0]
@@ -43,10 +46,10 @@ def captured_of(table: StoredTable) -> Sequence[Captured]:
     if not has_all_rows(table):
         return ()
     found = (
-        Captured(stat.path, instant.requested, tuple(sorted(stat.changes)), _path_before(stat))
+        Captured(stat.path, instant.requested, tuple(sorted(stat.changes)), _path_before(stat), commit.operation == COMPACT)
         for instant, commit in table.commits.items()
         for stat in commit.stats
-        if stat.changes and not commit.is_service and stat.path.endswith(".parquet")
+        if stat.changes and (not commit.is_service or commit.operation == COMPACT) and stat.path.endswith(".parquet")
     )
     return [one for one in found if all(path in table.data_files for path in (one.base, *one.files))]
 
@@ -81,8 +84,10 @@ def examine_captured(table: StoredTable, part: Captured, tally: Tally) -> Iterat
     if not table.properties.populates_meta_fields:
         yield from _differences(table, part, mode, changes, rows, are_certain=False)
     elif COMMIT_TIME in rows.column_names:
-        written = rows.filter(pc.equal(rows.column(COMMIT_TIME).cast(pa.string()), part.requested))
         is_known = part.before is None or part.before in table.data_files
+        written = rows
+        if not part.is_compaction:
+            written = rows.filter(pc.equal(rows.column(COMMIT_TIME).cast(pa.string()), part.requested))
         yield from _differences(table, part, mode, changes, written, are_certain=is_known)
 
 
