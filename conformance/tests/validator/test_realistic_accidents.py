@@ -3,17 +3,19 @@
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import deep_damage_samples as d
 import pytest
 import validated_tables_samples as t
+from log_compaction_damages_samples import list_times, log_compacted
 from tools.damage.tables import stored
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_conformance.validator.checks.finding import UNSOUND, Finding
-from hudi_reference.layout.names import split_path
+from hudi_reference.layout.names import BaseFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.storage import MemoryStorage, Storage
 
 _HISTORY = f"{t.TIMELINE}/history"
@@ -169,3 +171,43 @@ def _examined_changes(old: bytes, new: bytes) -> set[tuple[str, str]]:
 def test_changes_that_a_compaction_captured(old: bytes, new: bytes) -> None:
     """TYP-012: an image before is a row of the base file before the compaction, and an image after is one of the new file."""
     assert _examined_changes(old, new) == {("TYP-012", "wrong-answers")}
+
+
+def _with_a_failed_attempt() -> Storage:
+    """A copy of a base file under the token of another attempt, with rows of the write that stored it."""
+    storage = d.copy_on_write()
+    path = d.base_files(storage)[-1]
+    name = parse_data_file_name(split_path(path)[1])
+    assert isinstance(name, BaseFileName)
+    storage.put(join_path(split_path(path)[0], str(replace(name, write_token="9-9-9"))), storage.get(path))
+    return storage
+
+
+@pytest.mark.parametrize("make", [d.clustered, _with_a_failed_attempt])
+def test_rows_are_not_compared_if_a_write_is_unknown(make: Callable[[], Storage]) -> None:
+    """TL-011 and TL-007: which rows an action stored or replaced cannot be told from a record that cannot be read."""
+    storage = make()
+    storage.put(t.completed(storage, "commit", 0), b"")
+    assert _kinds(storage) == {("TL-002", "wrong-answers")}
+
+
+def test_log_compactions_are_not_compared_without_the_history() -> None:
+    """LCP-005: an archived write may be needed to tell which blocks count."""
+    storage = log_compacted()
+    assert t.validated(storage, ALL).checked["LCP-005"]
+    storage.put(f"{_HISTORY}/_version_", b"x")
+    found = t.validated(storage, ALL)
+    assert {one.rule for one in found.findings} == {"LSM-007"}
+    assert not found.checked["LCP-005"]
+
+
+def test_log_compactions_that_nobody_can_merge() -> None:
+    """LCP-005: rows of a merger of the user are not compared."""
+    assert not _unsound(d.with_foreign_merger(log_compacted))
+
+
+def test_a_log_compaction_that_lists_no_block() -> None:
+    """LCP-002 says what is wrong; the rows with and without the block are not compared."""
+    storage = log_compacted()
+    list_times(lambda times: [""])(storage)
+    assert "LCP-005" not in {one.rule for one in t.validated(storage, ALL).findings}
