@@ -76,9 +76,10 @@ class Example:
 TESTED = (
     "bootstrapped_tables", "bounds_of_columns", "checksums_of_hadoop", "clustered_buckets", "consistent_hashing",
     "damaged_metadata_tables", "deep_contradictions", "deep_damage", "deleted_partitions", "filled_columns",
-    "filters_of_files", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks", "parts_of_checks", "realistic_accidents",
-    "renamed_columns", "repeated_keys", "rolled_log_files", "savepoints", "seen_writes", "single_findings", "sound_tables",
-    "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables", "value_types", "written_schemas",
+    "filters_of_files", "folded_findings", "key_forms", "keys_of_bytes", "merged_blocks", "parts_of_checks",
+    "realistic_accidents", "renamed_columns", "repeated_keys", "rolled_log_files", "savepoints", "seen_writes",
+    "single_findings", "sound_tables", "states_without_findings", "unknown_writes", "unnamed_files", "upgraded_tables",
+    "value_types", "written_schemas",
 )  # fmt: skip
 _COLLECT = ("--collect-only", "--assert=plain", "-qq", "-m", "not spark and not long")
 _LEFT_OUT = (

@@ -35,6 +35,7 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 
     Non-blocking writers give file groups of one bucket the same id in all partitions (NBC-004).
     """
+    has_all = knows_all_writes(table) and not table.opened.had_version_6  # an archive of version 6 may lack actions
     known: dict[str, set[str]] = {}
     stored = ((stat.file_id, stat.partition) for commit in table.owned.commits.values() for stat in commit.stats)
     for file_id, partition in chain(stored, ((one.file_id, one.partition) for one in table.owned)):
@@ -44,7 +45,7 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
             tally.looked("TL-039", at=len(ids))
             for file_id in (one for one in ids if _OF_BUCKET.fullmatch(one) is None):
                 places = known.get(file_id, {partition})
-                if file_id not in known and knows_all_writes(table) and not table.opened.had_version_6:
+                if file_id not in known and table.scope.wants(partition) and has_all:
                     yield Finding(
                         "TL-039", "cosmetic", table.path_of(instant), "No query reads the entry.",
                         f"groups of completed writes in partition {partition!r}", f"group {file_id}, without a write",
