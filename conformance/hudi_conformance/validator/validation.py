@@ -5,7 +5,17 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_conformance.validator.checks.finding import NOT_READ, SEVERITIES, STRAYS, UNSOUND, Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import (
+    NO_ACTIONS,
+    NOT_READ,
+    SEVERITIES,
+    STRAYS,
+    UNSOUND,
+    Check,
+    Finding,
+    Tally,
+    finding_of,
+)
 from hudi_conformance.validator.checks.remedies import REBUILD, rebuild
 from hudi_conformance.validator.stored.pending import PendingAction, pending_actions
 from hudi_conformance.validator.stored.table import StoredTable
@@ -105,12 +115,14 @@ def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     named = {one.path for one in findings if one.rule == "TL-036" and one.key}
     faults = {_fault(one) for one in findings if one.meaning != _STOPPED}
     known = {(one.rule, one.expected, one.found) for one in findings if one.path != METADATA_FOLDER}
+    lost_timelines = {(one.rule, one.path) for one in findings if one.meaning == NO_ACTIONS}
     has_other_folders = any(one.path == PROPERTIES_PATH and one.key in _OF_FOLDERS for one in findings)
     return tuple(
         one
         for one in findings
         if not (one.rule == "TL-036" and not one.key and one.path in named)
         and not (one.path == METADATA_FOLDER and (one.rule, one.expected, one.found) in known)
+        and not (one.meaning != NO_ACTIONS and (one.rule, one.path) in lost_timelines)
         and not (one.meaning == STRAYS and has_other_folders)
         and not (one.meaning == _STOPPED and not faults.isdisjoint((_fault(one), _fault(one, one.found.partition(": ")[2]))))
     )
@@ -175,8 +187,14 @@ def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> It
 def in_metadata_table(table: StoredTable, finding: Finding) -> Finding:
     """A finding of a check of the table that has an error of the metadata table: the paths of its errors are relative to it."""
     index, _, name = finding.path.partition("/")
-    is_relative = name and index in table.properties.fields(USABLE) and finding.path not in table.listing.files
-    return below(METADATA_FOLDER, finding) if is_relative else finding
+    is_in_index = name and index in table.properties.fields(USABLE) and finding.path not in table.listing.files
+    return below(METADATA_FOLDER, finding) if is_in_index or _is_of_lost_timeline(table, finding) else finding
+
+
+def _is_of_lost_timeline(table: StoredTable, finding: Finding) -> bool:
+    """Whether it is the error of a metadata table that has lost its timeline: the table itself has actions."""
+    is_of_timeline = (finding.rule, finding.path) == ("LAY-017", table.properties.timeline_folder)
+    return is_of_timeline and not table.is_metadata_table and bool(table.state_files)
 
 
 def _disappeared(path: str) -> Finding:

@@ -117,13 +117,25 @@ def _metafile(storage: Storage) -> str:
     return f"{_partition(storage)}/.hoodie_partition_metadata".lstrip("/")
 
 
+def _lose_metafile(*, is_listed: bool) -> Callable[[Storage], None]:
+    """Lose the partition metadata file in a table whose files a metadata table lists, or in one without it."""
+
+    def edit(storage: Storage) -> None:
+        if (b"hoodie.table.metadata.partitions=" in storage.get(PROPERTIES_PATH)) is not is_listed:
+            raise NotPossible
+        storage.delete(_metafile(storage))
+
+    return edit
+
+
 def _marker_left(storage: Storage) -> None:
     write, path = last(writes(storage)), last(latest_base_files(storage))
     storage.put(f".hoodie/.temp/{write.requested}/{path}.marker.CREATE", b"")
 
 
 LAYOUT = (
-    Clause("no partition metadata", ("LAY-003",), COSMETIC, lambda s: s.delete(_metafile(s))),
+    Clause("no partition metadata", ("LAY-003",), WRONG, _lose_metafile(is_listed=False)),
+    Clause("no partition metadata beside a metadata table", ("LAY-003",), COSMETIC, _lose_metafile(is_listed=True)),
     Clause("wrong depth", ("LAY-003",), COSMETIC, lambda s: s.put(_metafile(s), b"commitTime=1\npartitionDepth=9\n")),
     Clause("junk in partition metadata", ("LAY-003",), COSMETIC, lambda s: s.put(_metafile(s), b"\0\xff\0")),
     Clause("base file without a token", ("BF-003", "TL-036"), LOST, lambda s: _rename(s, last(latest_base_files(s)), "part-0.parquet")),

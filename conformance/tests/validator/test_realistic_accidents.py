@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import deep_damage_samples as d
+import pyarrow as pa
 import pytest
 import validated_tables_samples as t
 from log_compaction_damages_samples import list_times, log_compacted
+from pyarrow import orc
 from tools.damage.tables import stored
 
 from hudi_conformance.cases.schema import fixtures_root
@@ -130,8 +132,32 @@ def test_an_index_is_not_blamed_for_unknown_writes(damage: Callable[[Storage], N
     """IDX-010: which rows the table has is not known, so that no entry of the record index is said to be wrong."""
     storage = d.indexed()
     damage(storage)
-    assert "IDX-010" not in {one.rule for one in t.validated(storage, ALL).findings}
-    assert _unsound(storage)
+    found = _unsound(storage)
+    assert "IDX-010" not in {one.rule for one in found}
+    assert found
+
+
+def test_the_lost_timeline_of_a_metadata_table() -> None:
+    """LAY-017: each finding has the path of the folder that is lost, and nothing is said of its indexes."""
+    storage = d.indexed()
+    folder = f".hoodie/metadata/{t.TIMELINE}"
+    for path in t.paths(storage, f"{folder}/"):
+        storage.delete(path)
+    found = _unsound(storage)
+    assert {(one.rule, one.path) for one in found} == {("LAY-017", folder)}
+    assert all("delete_metadata_table" in one.remedy for one in found)
+
+
+def test_an_orc_file_that_lost_a_column() -> None:
+    """LF-038: the same for a file of another format."""
+    storage = d.with_statistics_of_orc()
+    path = [path for path in t.paths(storage, ".orc") if not path.startswith(".hoodie")][-1]
+    rows = orc.read_table(pa.BufferReader(storage.get(path)))
+    sink = pa.BufferOutputStream()
+    orc.write_table(rows.drop_columns(["fare"]), sink)
+    storage.put(path, sink.getvalue().to_pybytes())
+    found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "LF-038"]
+    assert [(one.severity, one.path, one.key) for one in found] == [("wrong-answers", path, "fare")]
 
 
 def test_a_replaced_file_group_that_never_was() -> None:
@@ -201,7 +227,7 @@ def test_log_compactions_are_not_compared_without_the_history() -> None:
     assert not found.checked["LCP-005"]
 
 
-def test_log_compactions_that_nobody_can_merge() -> None:
+def test_log_compactions_of_an_unknown_merger() -> None:
     """LCP-005: rows of a merger of the user are not compared."""
     assert not _unsound(d.with_foreign_merger(log_compacted))
 
@@ -211,3 +237,11 @@ def test_a_log_compaction_that_lists_no_block() -> None:
     storage = log_compacted()
     list_times(lambda times: [""])(storage)
     assert "LCP-005" not in {one.rule for one in t.validated(storage, ALL).findings}
+
+
+def test_blocks_of_a_write_of_version_6_whose_metadata_is_damaged() -> None:
+    """COMPAT-003: which files the write named is not known, so that no block is said to be in a wrong one."""
+    storage = _fixture("compatibility/v6.mor")
+    path = sorted(path for path in t.paths(storage, ".deltacommit") if path.endswith("commit") and "/metadata/" not in path)[-1]
+    storage.put(path, gzip.compress(storage.get(path)))
+    assert _kinds(storage) == {("COMPAT-003", "wrong-answers")}

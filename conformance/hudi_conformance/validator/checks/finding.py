@@ -20,6 +20,8 @@ UNSOUND: frozenset[Severity] = frozenset({"wrong-answers", "data-lost"})
 NOT_READ = "The storage did not read it, so that it could not be examined; a query that needs it fails, too."
 #: The rows of a file have the partition fields of another folder. With other fields in the properties all files have such rows.
 STRAYS = "A filter on the partition column and the folder of the rows disagree."
+#: The timeline was lost. Readers that need it stop, which says nothing more.
+NO_ACTIONS = "No action is visible: readers see an empty table."
 #: cheap: no data file is opened except for the headers of log blocks and for footers. deep: every row is read.
 Tier = Literal["cheap", "deep"]
 

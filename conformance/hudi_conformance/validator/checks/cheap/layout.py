@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from hudi_conformance.validator.checks.finding import NOT_READ, Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.checks.finding import NO_ACTIONS, NOT_READ, Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, StorageFault
 from hudi_reference.files.base.parquet import parquet_footer
@@ -69,7 +69,7 @@ def _timeline_folder(table: StoredTable, part: object, tally: Tally) -> Iterator
         yield Finding("LAY-017", "data-lost", folder, "No action is visible: readers see an empty table or refuse it.",
                       "a folder", "a file", "restore the folder from another copy of the table")  # fmt: skip
     elif lost := _files_of_lost_actions(table):
-        yield Finding("LAY-017", "data-lost", folder, "No action is visible: readers see an empty table.",
+        yield Finding("LAY-017", "data-lost", folder, NO_ACTIONS,
                       "the actions that stored the data files", f"no action, and {lost} data files",
                       "restore the folder from another copy, or hoodie.timeline.path in hoodie.properties")  # fmt: skip
     for path in sorted(table.listing.folders):

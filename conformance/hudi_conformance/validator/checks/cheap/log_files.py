@@ -123,6 +123,11 @@ def _uncounted(table: StoredTable, block: Block, tally: Tally) -> Iterator[Findi
         )  # fmt: skip
 
 
+def _unreadable(table: StoredTable) -> frozenset[str]:
+    """The requested times of the completed writes whose metadata cannot be read, which others report."""
+    return frozenset(one.requested for one in table.timeline.commits if one not in table.commits)
+
+
 def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
     """A completed write names each file into which it wrote blocks, also where it appended to the file of another write.
 
@@ -132,7 +137,8 @@ def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
     if table.is_metadata_table:
         return
     written = _committed(table).by_write
-    if block.kind is BlockType.COMMAND or block.path in written.get(block.instant, (block.path,)):
+    is_unknown = block.instant in table.once("unreadable writes", lambda: _unreadable(table))
+    if is_unknown or block.kind is BlockType.COMMAND or block.path in written.get(block.instant, (block.path,)):
         return
     tally.looked("TL-007", "LF-035")
     file = table.data_files[block.path]

@@ -40,11 +40,11 @@ def _records(table: StoredTable) -> dict[str, MetadataRecord] | None:
     return reader.records(FILES, table.timeline)
 
 
-def _in_metadata_table(table: StoredTable, found: Finding) -> Finding:
+def _in_metadata_table(found: Finding) -> Finding:
     """The finding of an error of the metadata table, whose paths are relative to it."""
-    inside, files = f"{METADATA_FOLDER}/{found.path}", table.listing.files
-    is_outside = found.path.startswith(METADATA_FOLDER) or (found.path in files and inside not in files)
-    return found if is_outside else replace(found, path=inside, remedy=REBUILD)
+    if found.path.startswith(METADATA_FOLDER):
+        return found
+    return replace(found, path=f"{METADATA_FOLDER}/{found.path}", remedy=REBUILD)
 
 
 def _listing(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def _listing(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
     except HudiError as error:
         found = finding_of(error, "wrong-answers", "Readers cannot list files through the metadata table.", rule="MDT-002",
                            path=FOLDER, remedy=REBUILD)  # fmt: skip
-        yield _in_metadata_table(table, found)
+        yield _in_metadata_table(found)
         return
     if records is None:
         return
