@@ -26,6 +26,8 @@ from hudi_reference.timeline.schema_history import carried_versions
 _ADDED = (*META_COLUMNS, "_hoodie_operation")
 #: Operations whose base files have all columns of the table.
 _WHOLE = ("INSERT", "UPSERT", "BULK_INSERT", "DELETE", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
+#: Operations that leave columns in other files, or may copy files as they are.
+_COPIES = ("BOOTSTRAP", "CLUSTER")
 _REMEDY = "restore the file from another copy of the table; a later write with the right schema shows the column again"
 
 
@@ -39,7 +41,7 @@ class WrittenSchema:
         required: those that have no nulls.
         path: the path of the metadata.
         has_whole_files: whether base files have all of these columns.
-        is_own: whether the write stored its rows with it; a bootstrap leaves columns in other files.
+        is_own: whether the write stored its rows with it.
     """
 
     text: str
@@ -78,7 +80,7 @@ def _schemas(table: StoredTable) -> dict[str, WrittenSchema]:
             known[text] = _columns(text)
         columns = known[text]
         if columns is not None:
-            is_own = commit.schema is not None and commit.operation != "BOOTSTRAP"
+            is_own = commit.schema is not None and commit.operation not in _COPIES
             is_whole = is_own and commit.operation in _WHOLE
             found[instant.requested] = WrittenSchema(text, *columns, table.path_of(instant), is_whole, is_own)
     return found
