@@ -11,7 +11,7 @@ from typing import Any
 
 from hudi_conformance.validator.stored.file_views import DataFile, Views
 from hudi_conformance.validator.stored.history import KnownHistory, StoredHistory, load_history
-from hudi_conformance.validator.stored.known_actions import knows_all_actions
+from hudi_conformance.validator.stored.known_actions import KnownActions
 from hudi_conformance.validator.stored.listing import Listing, is_in, list_everything
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.read_only import ReadOnlyStorage
@@ -23,10 +23,7 @@ from hudi_reference.clock import Clock, SystemClock
 from hudi_reference.errors import HudiError, MalformedTable
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
-from hudi_reference.layout.properties import (
-    META_FOLDER,
-    TableProperties,
-)
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.table import FIRST
 from hudi_reference.query.file_groups import FileGroups
@@ -294,9 +291,15 @@ class StoredTable:
         return found
 
     @cached_property
+    def known_actions(self) -> KnownActions:
+        """What is known of the actions of the table."""
+        described = frozenset(one.requested for one in (*self.history.commits, *self.commits))
+        return KnownActions(self.storage, self.listing, self.timeline, self.history, self.data_files, described)
+
+    @cached_property
     def opened(self) -> Opened:
         """The table as the reference reads it."""
-        archived = frozenset(instant.requested for instant in self.history.instants) if knows_all_actions(self) else None
+        archived = frozenset(instant.requested for instant in self.history.instants) if self.known_actions.are_all else None
         return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups, archived, self.history.commits)
 
     # The metadata table.

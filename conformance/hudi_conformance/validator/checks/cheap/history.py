@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
-from hudi_conformance.validator.stored.known_actions import archived_without_entry, listed_from, manifests
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.legacy.archived_log import archived_log_files
@@ -73,7 +72,7 @@ def _later_manifests(table: StoredTable, part: object, tally: Tally) -> Iterator
         return
     known = {one.identity for one in (*table.timeline.instants, *history.instants)}
     listed = {file.name for file in history.manifest.files}
-    later = [number for _, number in manifests(table) if number > history.manifest.number]
+    later = [number for _, number in table.known_actions.manifests() if number > history.manifest.number]
     for number in sorted(later):
         tally.looked("LSM-007")
         try:
@@ -98,8 +97,8 @@ def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
     history = table.history
     if table.properties.is_legacy or history.manifest is None:
         return
-    listed, later = listed_from(table, 0), listed_from(table, history.manifest.number + 1)
-    lost_with = archived_without_entry(table)
+    listed, later = table.known_actions.listed_from(0), table.known_actions.listed_from(history.manifest.number + 1)
+    lost_with = table.known_actions.archived_without_entry
     for file in history.unlisted:
         path = f"{history.folder}/{file.name}"
         tally.looked("LSM-010", "LSM-012")

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
-from hudi_conformance.validator.stored.known_actions import knows_all_actions
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.timeline.contents.metadata import CommitMetadata
@@ -38,7 +37,7 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         for path in sorted({*commit.paths, *beside}):
             tally.looked("TL-036")
             if path in table.listing.files or (
-                removals.explains(path) and (path not in needed or not knows_all_actions(table))
+                removals.explains(path) and (path not in needed or not table.known_actions.are_all)
             ):
                 continue  # without a lost action an older slice looks like the latest one
             if path in needed or instant in table.commits:

@@ -16,7 +16,6 @@ from hudi_conformance.validator.checks.deep.keys import were_inserted
 from hudi_conformance.validator.checks.deep.named_entries import is_time, times_of_groups
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.checks.remedies import rebuild
-from hudi_conformance.validator.stored.known_actions import knows_all_writes
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
@@ -285,7 +284,7 @@ def _of_other_times(
     Nothing can be told if the history lacks the metadata of a write.
     """
     known = times_of_groups(table)
-    if table.opened.had_version_6 or not knows_all_writes(table):
+    if table.opened.had_version_6 or not table.known_actions.have_all_writes:
         return
     folded: dict[tuple[GroupId, int], list[str]] = {}
     for key, location in locations.items():

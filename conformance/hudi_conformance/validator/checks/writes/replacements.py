@@ -6,7 +6,6 @@ from itertools import chain
 
 from hudi_conformance.validator.checks.cheap.presence import entries_of_plan
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
-from hudi_conformance.validator.stored.known_actions import knows_all_writes
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.timeline.instants.instant import Instant
@@ -35,7 +34,7 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 
     Non-blocking writers give file groups of one bucket the same id in all partitions (NBC-004).
     """
-    has_all = knows_all_writes(table) and not table.opened.had_version_6  # an archive of version 6 may lack actions
+    has_all = table.known_actions.have_all_writes and not table.opened.had_version_6  # an archive of version 6 may lack actions
     known: dict[str, set[str]] = {}
     stored = ((stat.file_id, stat.partition) for commit in table.owned.commits.values() for stat in commit.stats)
     for file_id, partition in chain(stored, ((one.file_id, one.partition) for one in table.owned)):

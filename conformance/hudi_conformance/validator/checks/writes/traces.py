@@ -5,7 +5,6 @@ from typing import Any
 
 from hudi_conformance.validator.checks.cheap.presence import files_of_plan, files_of_savepoint
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
-from hudi_conformance.validator.stored.known_actions import archived_without_entry
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.query.damage_checks import instants_of_slices
@@ -116,7 +115,7 @@ def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 
 def _lost_with_level_files(table: StoredTable) -> frozenset[str]:
     """The requested times of the archived actions that the check of the manifest reports: no listed file has them."""
-    return frozenset(instant.requested for lost in archived_without_entry(table).values() for instant in lost)
+    return frozenset(instant.requested for lost in table.known_actions.archived_without_entry.values() for instant in lost)
 
 
 def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
