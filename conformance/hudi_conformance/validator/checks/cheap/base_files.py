@@ -1,6 +1,7 @@
 """The footers of base files: format, number of rows, and the schema against that of the table. HFiles are read whole."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -31,6 +32,7 @@ from hudi_reference.parquet_statistics import chunk_statistics
 from hudi_reference.query.plan import schema_of
 from hudi_reference.schema.avro import arrow_schema
 from hudi_reference.timeline.contents.avro_container import read_record
+from hudi_reference.timeline.instants.instant import Instant
 
 _POPULATE = "hoodie.populate.meta.fields"
 #: The settings of a bootstrapped table, and the folder of the index of its files.
@@ -164,30 +166,39 @@ def _schema(table: StoredTable, path: str, schema: pa.Schema, tally: Tally) -> I
 
 
 def _lost_columns(table: StoredTable, path: str, schema: pa.Schema) -> Iterator[Finding]:
-    """LF-038: columns of the schema of the write that the file lacks, while other files show that it had them."""
-    wanted = schema_of_write(table, table.data_files[path].name.instant)
+    """LF-038: columns of the schema of the write that the file lacks, while other files show that it had them.
+
+    A write that began before the write with a new column completed has the column in its schema, but not in its files.
+    """
+    requested = table.data_files[path].name.instant
+    wanted = schema_of_write(table, requested)
     lacking = () if wanted is None else tuple(columns_without_values(table, wanted, schema))
     if wanted is None or not lacking:
         return
-    others = _columns_of_writes(table, wanted)
+    others = _writes_by_column(table, wanted)
     for name in lacking:
-        if wanted.is_own and name in others:
+        earlier = (one.requested == requested or (one.completion or one.requested) <= requested for one in others.get(name, ()))
+        if wanted.is_own and any(earlier):
             yield Finding(
                 "LF-038", "wrong-answers", path, "Queries return nulls in the column for the rows of this file.",
                 f"{name}, as other files of writes with this schema have it", "no such column", RESTORE, key=name,
             )  # fmt: skip
-        elif wanted.has_whole_files:
+        elif wanted.has_whole_files and name not in others:
             yield absent_from_all(wanted, name)
 
 
-def _columns_of_writes(table: StoredTable, wanted: WrittenSchema) -> frozenset[str]:
-    """The columns that some base file of the writes with this schema has."""
+def _writes_by_column(table: StoredTable, wanted: WrittenSchema) -> Mapping[str, Collection[Instant]]:
+    """The writes with this schema that have a base file with the column, by the names of all columns."""
 
-    def compute() -> frozenset[str]:
-        named = (path for one in table.commits.values() if one.schema == wanted.text for path in one.paths)
-        return frozenset(column for path in named for column in _columns_of(table, path))
+    def compute() -> dict[str, set[Instant]]:
+        found = defaultdict(set)
+        for instant, commit in table.commits.items():
+            for path in commit.paths if commit.schema == wanted.text else ():
+                for column in _columns_of(table, path):
+                    found[column].add(instant)
+        return dict(found)
 
-    found: frozenset[str] = table.once(f"columns of {wanted.text}", compute)
+    found: Mapping[str, Collection[Instant]] = table.once(f"columns of {wanted.text}", compute)
     return found
 
 

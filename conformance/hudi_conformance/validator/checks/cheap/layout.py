@@ -181,7 +181,8 @@ def _without_metafile(table: StoredTable, partition: str, path: str) -> Finding:
         "Engines that list folders instead of using the metadata table do not find the partition, and Apache Hudi "
         "leaves its files out of a metadata table that it creates."
     )
-    if partition and BuiltIn.FILES not in table.properties.fields(USABLE):
+    has_rows = any(split_path(named)[0] == partition for named in table.named_files)
+    if partition and has_rows and BuiltIn.FILES not in table.properties.fields(USABLE):
         severity, meaning = "wrong-answers", "Queries of Apache Hudi lack the rows of the partition."
     return Finding("LAY-003", severity, path, meaning, "the file, in each folder with data files", "no file", ADD_METAFILES)
 
