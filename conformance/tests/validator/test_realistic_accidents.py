@@ -47,6 +47,22 @@ def test_a_base_file_that_lost_a_column(table_type: str) -> None:
     assert (found.severity, found.path, found.key) == ("wrong-answers", path, "fare")
 
 
+def test_a_column_that_came_while_a_write_was_at_work() -> None:
+    """LF-038: the schema of a write has the columns of writes that completed meanwhile, which its files may lack."""
+    storage = t.changed("COPY_ON_WRITE")
+    requested = parse_data_file_name(split_path(t.base_files(storage)[-1])[1]).instant
+    for path in t.base_files(storage):
+        if parse_data_file_name(split_path(path)[1]).instant == requested:
+            d.rewrite(storage, path, lambda rows: rows.drop_columns(["fare"]))
+    assert "LF-038" in {one.rule for one in t.validated(storage, CHEAP).findings}
+    for path in t.paths(storage, ".commit"):
+        name = split_path(path)[1]
+        if not name.startswith(requested):
+            storage.put(join_path(t.TIMELINE, f"{name.partition('_')[0]}_{requested[:-1]}9.commit"), storage.get(path))
+            storage.delete(path)
+    assert "LF-038" not in {one.rule for one in t.validated(storage, CHEAP).findings}
+
+
 @pytest.mark.parametrize("service", ["compaction", "clustering"])
 def test_two_plans_of_one_kind_for_one_file_group(service: str) -> None:
     """SVC-004: Apache Hudi refuses every query of a table with two pending plans of one kind for one file group."""
@@ -64,6 +80,14 @@ def test_a_partition_without_its_metadata_file(make: Callable[[], Storage], seve
     storage.delete("north/.hoodie_partition_metadata")
     found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "LAY-003"]
     assert [one.severity for one in found] == [severity]
+
+
+def test_a_folder_without_files_of_writes_is_no_partition() -> None:
+    """LAY-003: a file of another program in a folder of its own has no rows of the table."""
+    storage = t.copy_on_write()
+    storage.put("copies/other-0_0-0-0_20200101000000000.parquet", b"of another program")
+    found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "LAY-003"]
+    assert [one.severity for one in found] == ["cosmetic"]
 
 
 def test_markers_of_folders_are_no_files_of_the_table() -> None:
