@@ -11,7 +11,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.support.concurrent.concurrent_table import ABORTS, PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
-from hudi_conformance.suite.support.tables.tables_under_services import WRITES, read_as_of
+from hudi_conformance.suite.support.tables.tables_under_services import WRITES, instant_files, read_as_of
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 COW = pytest.mark.needs("copy-on-write")
@@ -57,6 +57,25 @@ def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> No
     table.begin("late", {"b": "late"})
     table.resume("early", "stored")
     table.finish_both("early", "late")
+
+
+@PAUSES
+@BOTH_TYPES
+@pytest.mark.requirements("TT-003", "OCC-005")
+def test_times_follow_the_order_of_steps(engine: Client, new_uri: NewUri, type: str) -> None:
+    """TT-003: writers of different file groups take their steps in turn. Each begin time and each completion time is later
+    than all times that were published before it, whichever writer took them.
+    """
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    first = table.begin("first", {"a": "first"}, "requested")
+    between = table.write({"c": "between"})
+    second = table.begin("second", {"c": "second"}, "requested")
+    assert first and second
+    table.finish_both("first", "second")
+    assert table.done == ["first", "second"]
+    completed = dict(name.partition(".")[0].split("_") for name in instant_files(table.uri) if "_" in name)
+    times = [first, between, completed[between], second, completed[first], completed[second]]
+    assert times == sorted(set(times))
 
 
 @PAUSES
