@@ -1,6 +1,6 @@
 """File groups of buckets with a record index, and under a bulk insert, a write after a deleted partition and an overwrite.
 
-The engine under test writes and reads.
+The engine under test writes and reads. File groups of log files alone are read from a table of the reference, too.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,10 +11,12 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.clustered_tables import Type
-from hudi_conformance.suite.support.tables.written_tables import data_files
+from hudi_conformance.suite.support.tables.metadata_tables import LISTED
+from hudi_conformance.suite.support.tables.written_tables import base_files, data_files
 
 BUCKETED: Mapping[str, str] = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 #: Settings of writers that do not wait for each other; their file groups have ids that follow from the bucket.
@@ -102,3 +104,21 @@ def test_time_travel_before_a_group_of_a_non_blocking_writer(engine: Client, new
     for instant, expected in states:
         found = engine.read(uri, Query("as-of", as_of=instant, columns=("id", "value"))).to_pylist()
         assert sorted((one["id"], one["value"]) for one in found) == expected, f"as of {instant}"
+
+
+@pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "log.avro", "log.only-slices", "partition.plain",
+                   "merge.event-time")  # fmt: skip
+@pytest.mark.requirements("LAY-022", "MDT-008")
+def test_listed_file_groups_of_log_files_alone(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-022: a file group of log files alone has rows. MDT-008: queries of a table with a metadata table, which lists its
+    files, find them, too (ER-284).
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    with connect("reference") as writer:
+        writer.create(uri, program.spec())
+        for step in (FIRST, LATER):
+            writer.write(uri, step.operation, as_arrow(step.rows), options={**NON_BLOCKING, **LISTED})
+    assert not base_files(uri), "the case is about file groups of log files alone"
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    expected = [("a", "later"), ("b", "later"), ("c", "first"), ("d", "first"), ("e", "later")]
+    assert sorted((one["id"], one["value"]) for one in found) == expected
