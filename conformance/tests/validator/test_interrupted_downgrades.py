@@ -13,12 +13,15 @@ from hudi_reference.timeline.contents.avro_container import read_record
 INSIDE = ".hoodie/metadata/"
 
 
-def move_actions(storage: Storage, inside: str = "") -> None:
-    """Move the completed actions of a table to the folder of version 6, under its names and in its form."""
+def move_actions(storage: Storage, inside: str = "", only: str = "") -> None:
+    """Move the completed actions of a table to the folder of version 6, under its names and in its form.
+
+    `only` is the end of the names of the files that are moved.
+    """
     folder = f"{inside}.hoodie/timeline/"
     for info in list(storage.list(folder)):
         name = info.path.removeprefix(folder)
-        if "/" not in name and "_" in name:
+        if "/" not in name and "_" in name and name.endswith(only):
             times, _, action = name.partition(".")
             moved = json.dumps(read_record(storage.get(info.path), info.path), default=str).encode()
             storage.put(f"{inside}.hoodie/{times.partition('_')[0]}.{action}", moved)
@@ -44,3 +47,15 @@ def test_actions_that_a_downgrade_moved_are_kept_by_the_remedy() -> None:
     found = [one for one in t.validated(storage, ALL).findings if one.rule == "COMPAT-006"]
     assert {one.severity for one in found} == {"data-lost"}
     assert all("downgrade_table" in one.remedy and "keep the file" in one.remedy for one in found)
+
+
+def test_a_moved_deletion_without_files_brings_rows_back() -> None:
+    """COMPAT-006: a moved deletion of a partition has no data files, and the deleted rows are read without it."""
+    storage = t.copy_on_write()
+    table = t.reopened(storage)
+    table.delete_partitions({group.partition for group in table.view().groups})
+    before = {info.path for info in storage.list(".hoodie/timeline/")}
+    move_actions(storage, only=".replacecommit")
+    assert len(before - {info.path for info in storage.list(".hoodie/timeline/")}) == 1
+    found = [one for one in t.validated(storage, ALL).findings if one.rule == "COMPAT-006"]
+    assert [one.severity for one in found] == ["data-lost"]

@@ -25,7 +25,7 @@ from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import ACTIONS
+from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name, unfinished
 
 #: Compactions of base files and of log files.
@@ -80,7 +80,7 @@ def faults_of_moved_actions(
     """Actions that an interrupted downgrade moved to the folder of version 6, while the table still has a later version.
 
     Without them rows are missing, or replaced rows return. They are looked for if data files are of actions that are not on the
-    active timeline.
+    active timeline. A replacecommit may have no data files: it deletes partitions. If their writes are active, it is not found.
     """
     if properties.is_legacy or properties.is_metadata_table:
         return
@@ -92,7 +92,9 @@ def faults_of_moved_actions(
         moved = parse_legacy_name(name)
         if (
             moved is not None
-            and moved.requested in unknown
+            and (moved.requested in unknown or (moved.state is State.COMPLETED and moved.action == "replacecommit"))
+            and moved.requested not in active
+            and moved.requested <= timeline.read_time
             and timeline.archived.completion_of(moved.requested, everywhere=True) is None
         ):
             yield unfinished(f"{META_FOLDER}/{name}", properties)  # ER-283

@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import fastavro
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import set_property
 
-from hudi_reference import clean, cluster, migrate, open_table, restore, rollback, savepoint
+from hudi_reference import clean, cluster, create_table, migrate, open_table, restore, rollback, savepoint
 from hudi_reference.errors import (
     CorruptCommittedBlock,
     MalformedHistory,
@@ -29,7 +30,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.services.migration.version_6_properties import migrate_properties
 from hudi_reference.services.migration.version_6_timeline import completion_times
-from hudi_reference.storage import MemoryStorage, ObjectInfo
+from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectInfo
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -284,6 +285,23 @@ ENTRY: dict[str, Any] = {
         {"name": "hoodieCommitMetadata", "type": ["null", {"type": "map", "values": "string"}]},
     ],
 }
+
+
+def test_a_table_whose_metadata_table_has_version_6_is_not_written(tmp_path: Path) -> None:
+    """COMPAT-006: a downgrade was interrupted after the metadata table. A write is refused before it changes a file."""
+    schema = {"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]}
+    options = {"hoodie.metadata.enable": "true"}
+    uri, storage = tmp_path.as_uri(), LocalStorage(tmp_path)
+    create_table(uri, name="t", schema=schema, record_key=("id",), options=options).upsert(pa.table({"id": ["a"]}))
+    path = ".hoodie/metadata/.hoodie/hoodie.properties"
+    changed = (
+        storage.get(path).replace(b"table.version=8", b"table.version=6").replace(b"layout.version=2", b"layout.version=1")
+    )
+    storage.put(path, changed)
+    before = {info.path: storage.get(info.path) for info in storage.list()}
+    with pytest.raises(UnfinishedMigration):
+        open_table(uri, options=options).upsert(pa.table({"id": ["b"]}))
+    assert {info.path: storage.get(info.path) for info in storage.list()} == before
 
 
 def block(*entries: tuple[str, str, str, str | None]) -> bytes:

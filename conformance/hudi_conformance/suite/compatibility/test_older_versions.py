@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -52,14 +53,12 @@ def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: 
     """COMPAT-005: a table of version 6 is written at version 6, or the write is refused; the stored version does not change."""
     uri = new_uri()
     shutil.copytree(golden_table(name), table_folder(uri))
-    before = engine.read(uri, Query("snapshot")).num_rows
-    try:
+    expected = engine.read(uri, Query("snapshot")).num_rows
+    with suppress(Refused, EngineError):
         engine.write(uri, "upsert", ROW)
-    except (Refused, EngineError):
-        assert engine.read(uri, Query("snapshot")).num_rows == before
-    else:
-        assert engine.read(uri, Query("snapshot")).num_rows == before + 1
-    assert table_version(table_folder(uri)) == "6"
+        expected += 1
+    assert table_version(table_folder(uri)) == "6"  # before the rows: a reader may refuse a table that was not migrated
+    assert engine.read(uri, Query("snapshot")).num_rows == expected
 
 
 @pytest.mark.needs(

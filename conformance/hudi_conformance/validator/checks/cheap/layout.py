@@ -97,6 +97,7 @@ def _is_instant(name: str) -> bool:
 def _other_layout(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """All instants are in the folder of the table's version."""
     tally.looked("COMPAT-006")
+    written = {file.name.instant for file in table.data_files.values()}
     known = {instant.identity for instant in (*table.timeline.completed, *table.history.instants)}
     for path in table.listing.files:
         folder, name = split_path(path)
@@ -105,9 +106,14 @@ def _other_layout(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
         else:
             moved = parse_legacy_name(name) if folder == META_FOLDER else None
         if moved is not None:
-            is_lost = moved.identity not in known and any(f.name.instant == moved.requested for f in table.data_files.values())
+            is_lost = moved.identity not in known and (moved.requested in written or _replaces(moved))
             if is_lost or not table.properties.is_legacy:
                 yield _half_migrated(path, table.properties.timeline_folder, is_lost=is_lost)
+
+
+def _replaces(instant: Instant) -> bool:
+    """Whether rows may come back without the action, also if it has no files: it may delete partitions."""
+    return instant.action == "replacecommit" and instant.state is State.COMPLETED
 
 
 def _moved_actions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -145,7 +151,7 @@ def _completed(name: str) -> Instant | None:
 def _half_migrated(path: str, folder: str, *, is_lost: bool) -> Finding:
     meaning = "Readers ignore the file; writers refuse the table until it is removed."
     if is_lost:
-        meaning = "Readers look for instants in one folder alone, and lack the rows of the action."
+        meaning = "Readers look for instants in one folder alone: rows of the action are missing, or replaced rows are read."
     return Finding(
         "COMPAT-006", "data-lost" if is_lost else "cosmetic", path, meaning,
         f"every instant in {folder}", "an instant of another layout",
