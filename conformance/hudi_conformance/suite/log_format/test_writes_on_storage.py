@@ -18,7 +18,10 @@ from hudi_conformance.suite.support.tables.stored_blocks import (
     PARQUET,
     ROWS,
     SCHEMA,
+    log_files,
     logs_written,
+    parse_blocks,
+    parse_deletes,
     parse_records,
 )
 from hudi_conformance.suite.support.tables.tables_under_services import instant_files
@@ -60,6 +63,22 @@ def test_a_delete_block_holds_a_version_and_a_length(engine: Client, new_uri: Ca
     version, length = struct.unpack(">ii", block.content[:8])
     assert (block.kind, block.header[INSTANT_TIME]) == (DELETE, instant)
     assert (version, length) == (3, len(block.content) - 8)
+
+
+@LOGS
+@pytest.mark.needs("partition.plain")
+@pytest.mark.requirements("BLK-009")
+def test_a_delete_has_its_key_and_its_partition(engine: Client, new_uri: Callable[[], str]) -> None:
+    """BLK-009: two partitions have rows with one key. Each entry of a delete by key has the key and the path of its partition,
+    that of the folder of its log file.
+    """
+    uri = new_uri()
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow((*ROWS, row("a", 1, "x", "rio"))))
+    engine.write(uri, "delete", as_arrow((row("a", 1, "x", "rio"), row("b", 1, "x"))).select(["id", "city"]))
+    stored = {log.parent.name: parse_deletes(*parse_blocks(log.read_bytes())) for log in log_files(uri)}
+    assert stored == {"rio": [("a", "rio")], "oslo": [("b", "oslo")]}
+    expect_rows(engine, uri, (ROWS[0], ROWS[2]), "after the deletes")
 
 
 @LOGS

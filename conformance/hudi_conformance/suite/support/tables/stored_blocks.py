@@ -63,6 +63,20 @@ def parse_records(block: Block) -> list[Any]:
     return records
 
 
+def parse_deletes(block: Block) -> list[tuple[str, str]]:
+    """Decode key and partition path of the deletes in a block, whose ordering values are whole numbers or absent."""
+    values = [
+        {"type": "record", "name": f"{kind}_value", "fields": [{"name": "value", "type": kind}]}
+        for kind in ("boolean", "int", "long")
+    ]
+    types = {"recordKey": ["null", "string"], "partitionPath": ["null", "string"], "orderingVal": ["null", *values]}
+    entry = {"type": "record", "name": "entry", "fields": [{"name": name, "type": type} for name, type in types.items()]}
+    stream = io.BytesIO(block.content[8:])
+    found = fastavro.schemaless_reader(stream, {"type": "array", "items": entry}, None)
+    assert stream.tell() == len(block.content) - 8
+    return [(one["recordKey"], one["partitionPath"]) for one in found]
+
+
 def parse_map(stream: io.BytesIO) -> dict[int, str]:
     """Parse a header or footer: a count, then for each entry its key, a length and a text."""
     (count,) = struct.unpack(">i", stream.read(4))
