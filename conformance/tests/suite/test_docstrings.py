@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,18 +13,18 @@ from hudi_conformance.cases.suite_marks import read_guarantee
 CASES = {case.id: case for case in python_cases()}
 
 
-def docstring(case):
-    """The docstring of the test function of a case."""
-    path, _, name = case.node.rpartition("::")
-    tree = ast.parse(Path(path).read_text("utf-8"))
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
-    return next(ast.get_docstring(node) for node in functions if node.name == name)
+@cache
+def docstrings(path):
+    """The docstrings of the functions of a module, by their names."""
+    functions = (node for node in ast.parse(Path(path).read_text("utf-8")).body if isinstance(node, ast.FunctionDef))
+    return {node.name: ast.get_docstring(node) for node in functions}
 
 
 @pytest.mark.parametrize("id_", CASES)
 def test_a_docstring_names_a_rule_that_the_test_cites_and_the_guarantee(id_):
     """The rule whose text is nearest to the guarantee; the marks name all rules."""
-    text = docstring(CASES[id_])
+    path, _, name = CASES[id_].node.rpartition("::")
+    text = docstrings(path)[name]
     found = re.match(r"([A-Z0-9]+-\d{3}): \S", text)
     assert found is not None, text
     assert found[1] in CASES[id_].requirements

@@ -246,6 +246,13 @@ def apply_mutant(name: str) -> Iterator[Mutant]:
 
 def clear_caches() -> None:
     """Empty the caches of functions of the reference, whose results were computed without the mutant."""
-    ours = [module for name, module in sys.modules.items() if name.startswith("hudi_reference")]
-    for function in (value for module in ours for value in vars(module).values() if hasattr(value, "cache_clear")):
-        function.cache_clear()
+    for name, module in sys.modules.items():
+        if name.startswith("hudi_reference"):
+            for function in _cached_functions(module, len(vars(module))):
+                function.cache_clear()
+
+
+@cache
+def _cached_functions(module: ModuleType, size: int) -> tuple[Any, ...]:
+    """The functions of a module that have a cache; `size`, the number of its names, tells whether it has more of them."""
+    return tuple(value for value in vars(module).values() if hasattr(value, "cache_clear"))
