@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from hudi_conformance.validator.checks.finding import (
     NO_ACTIONS,
     NOT_READ,
+    REFUSED_SLICE,
     SEVERITIES,
     STRAYS,
     UNSOUND,
@@ -109,11 +110,11 @@ def _with_upgrade(finding: Finding) -> Finding:
 def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings without those of readers that another check reports with more: which action names a lost file, which index.
 
-    That of an action has a key, and that of an index the path of the index. Where a reader stopped is left out if the fault
-    is known; so are rows in other folders if the properties from which the folders follow are wrong.
+    That of an action has a key, and that of an index the path of the index. Where a reader stopped, or refuses a slice, is left
+    out if the fault is known; so are rows in other folders if the properties from which the folders follow are wrong.
     """
     named = {one.path for one in findings if one.rule == "TL-036" and one.key}
-    faults = {_fault(one) for one in findings if one.meaning != _STOPPED}
+    faults = {_fault(one) for one in findings if one.meaning not in (_STOPPED, REFUSED_SLICE)}
     known = {(one.rule, one.expected, one.found) for one in findings if one.path != METADATA_FOLDER}
     lost_timelines = {(one.rule, one.path) for one in findings if one.meaning == NO_ACTIONS}
     has_other_folders = any(one.path == PROPERTIES_PATH and one.key in _OF_FOLDERS for one in findings)
@@ -124,7 +125,10 @@ def _once(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         and not (one.path == METADATA_FOLDER and (one.rule, one.expected, one.found) in known)
         and not (one.meaning != NO_ACTIONS and (one.rule, one.path) in lost_timelines)
         and not (one.meaning == STRAYS and has_other_folders)
-        and not (one.meaning == _STOPPED and not faults.isdisjoint((_fault(one), _fault(one, one.found.partition(": ")[2]))))
+        and not (
+            one.meaning in (_STOPPED, REFUSED_SLICE)
+            and not faults.isdisjoint((_fault(one), _fault(one, one.found.partition(": ")[2])))
+        )
     )
 
 

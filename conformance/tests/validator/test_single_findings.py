@@ -1,5 +1,6 @@
 """One fault is one finding, however many checks meet it."""
 
+import gzip
 from collections.abc import Callable
 
 import clause_places_samples as c
@@ -28,6 +29,18 @@ def test_where_a_reader_stops_is_left_out_if_the_fault_is_known() -> None:
     t.change_properties(storage, {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.EventTimeAvroPayload"})
     (found,) = t.validated(storage, ALL).findings
     assert (found.rule, found.path) == ("MRG-021", PROPERTIES_PATH)
+
+
+@pytest.mark.parametrize("damage", [gzip.compress, lambda content: content[:-20]])
+def test_a_base_file_without_a_footer_is_one_finding_of_its_format(damage: Callable[[bytes], bytes]) -> None:
+    """BF-002: the deep checks do not repeat that the slice cannot be read. Its size is another finding."""
+    storage = t.copy_on_write()
+    path = t.base_files(storage)[-1]
+    storage.put(path, damage(storage.get(path)))
+    found = t.validated(storage, ALL).findings
+    assert sorted((one.rule, one.severity, one.path) for one in found) == [
+        ("BF-002", "data-lost", path), ("TL-005", "data-lost", path),
+    ]  # fmt: skip
 
 
 def test_lost_definitions_say_nothing_about_the_entries_of_an_index() -> None:

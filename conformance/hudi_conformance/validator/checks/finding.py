@@ -22,6 +22,8 @@ NOT_READ = "The storage did not read it, so that it could not be examined; a que
 STRAYS = "A filter on the partition column and the folder of the rows disagree."
 #: The timeline was lost. Readers that need it stop, which says nothing more.
 NO_ACTIONS = "No action is visible: readers see an empty table."
+#: What follows from a fault of a file of the slice, which is reported by the check of the file.
+REFUSED_SLICE = "Queries of the latest state refuse the file slice."
 #: cheap: no data file is opened except for the headers of log blocks and for footers. deep: every row is read.
 Tier = Literal["cheap", "deep"]
 

@@ -14,7 +14,7 @@ import xxhash
 from hudi_conformance.validator.checks.deep.buckets import Placement, has_simple_buckets, placement_of
 from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, INSERTS, described
 from hudi_conformance.validator.checks.deep.groups import groups_of
-from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.checks.finding import REFUSED_SLICE, Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.checks.hash_ranges import NO_RANGES
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
@@ -25,7 +25,6 @@ from hudi_reference.records.keys.bucket_hash import bucket_prefix
 
 #: The number of keys that a part has in memory.
 AT_ONCE = 5_000_000
-_REFUSED = "Queries of the latest state refuse the file slice."
 _SEQUENCE = "_hoodie_commit_seqno"
 
 
@@ -68,7 +67,7 @@ def examine_keys(table: StoredTable, share: Share, tally: Tally) -> Iterator[Fin
         except MissingDataFile:
             raise
         except HudiError as error:
-            yield finding_of(error, "wrong-answers", _REFUSED, rule="RDR-012", path=one.path(_newest_file(one)))
+            yield finding_of(error, "wrong-answers", REFUSED_SLICE, rule="RDR-012", path=one.path(_newest_file(one)))
             continue
         if keys is not None:
             tally.looked("PROP-017", at=len(keys))
