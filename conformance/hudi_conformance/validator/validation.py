@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from hudi_conformance.validator.checks.cheap.presence import misplaced
 from hudi_conformance.validator.checks.finding import (
     NO_ACTIONS,
     NOT_READ,
@@ -33,6 +34,8 @@ _STOPPED = "The reader refuses the table here, so that this part could not be ex
 _OF_FOLDERS = (
     "hoodie.table.partition.fields", "hoodie.table.keygenerator.type", "hoodie.datasource.write.hive_style_partitioning",
 )  # fmt: skip
+#: The rules that rows in a file of another folder break, and that the entries of such a file in the metadata table break.
+_AFTER_A_MOVE = ("LAY-018", "META-009", "TL-007", "MDT-007", "MDT-008")
 #: Called before each part of a check: its name, the number of parts that are done, and of all its parts.
 Progress = Callable[[str, int, int], None]
 
@@ -94,10 +97,22 @@ def result_of(table: StoredTable, findings: Iterable[Finding], tally: Tally, bro
     With `--only`, other findings of the same checks are left out. So is what was concluded from a folder that cannot be listed.
     """
     wanted = table.scope.rules
-    known = (one for one in findings if (not wanted or one.rule in wanted) and _is_known(table, one))
-    kept = _once(in_order(_with_upgrade(one) for one in known) if table.properties.is_legacy else in_order(known))
+    known = [one for one in findings if (not wanted or one.rule in wanted) and _is_known(table, one)]
+    causes = _without_moves(table, known)
+    kept = _once(in_order(_with_upgrade(one) for one in causes) if table.properties.is_legacy else in_order(causes))
     checked = {rule: count for rule, count in sorted(tally.counts.items()) if not wanted or rule in wanted}
     return Validation(table.uri, table.version, kept, checked, tuple(broken), pending_actions(table))
+
+
+def _without_moves(table: StoredTable, findings: Sequence[Finding]) -> Iterable[Finding]:
+    """The findings without those that follow from files in a wrong folder, for which TL-036 names the right one."""
+    moved = misplaced(table) if any(one.rule == "TL-036" for one in findings) else frozenset[str]()
+    places = {part for path in moved for part in (path, *split_path(path)) if part}
+    return (
+        one
+        for one in findings
+        if one.rule not in _AFTER_A_MOVE or places.isdisjoint((one.path, one.key, split_path(one.key or "")[1]))
+    )
 
 
 def _with_upgrade(finding: Finding) -> Finding:

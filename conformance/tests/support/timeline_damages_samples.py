@@ -90,7 +90,7 @@ def _rename(suffix: str, target: str, number: int = -1):
 
 LAYOUT = (
     Damage("instant of the old layout", "layout.one-layout", "COMPAT-006", t.copy_on_write, _to_old_layout, ("RDR-008",), "data-lost",
-           says="lack the rows of the action"),
+           says="rows of the action are missing"),
     Damage("an instant in both layouts", "layout.one-layout", "COMPAT-006", t.copy_on_write, _leave_in_the_old_layout, (),
            "cosmetic", says="writers refuse the table"),
     Damage("no timeline", "layout.timeline-folder", "LAY-017", t.copy_on_write, _lose_the_timeline, ("RDR-008",), "data-lost"),

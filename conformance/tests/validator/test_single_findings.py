@@ -43,6 +43,20 @@ def test_a_base_file_without_a_footer_is_one_finding_of_its_format(damage: Calla
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("make", [t.copy_on_write, t.merge_on_read, t.with_metadata_table])
+def test_a_renamed_folder_is_found_by_its_files(make: Callable[[], Storage]) -> None:
+    """TL-036: each file is missing in the folder that its write names. That its rows belong to another folder than the new one,
+    and that the metadata table has no entries for it, follows.
+    """
+    storage = make()
+    for path in t.paths(storage, "south/"):
+        t.move(storage, path, path.replace("south/", "west/"))
+    found = t.validated(storage, ALL).findings
+    lost = [one for one in found if one.rule == "TL-036"]
+    assert lost and all(f"move {one.path.replace('south', 'west')}" in one.remedy for one in lost)
+    assert {one.rule for one in found} <= {"TL-036", "BF-007", "LAY-020"}
+
+
 def test_lost_definitions_say_nothing_about_the_entries_of_an_index() -> None:
     """LAY-016: the version of a secondary index, which chooses the file groups of its keys, is in its definition."""
     storage = d.indexed_of_version_9()
