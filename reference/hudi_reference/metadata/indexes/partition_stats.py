@@ -100,11 +100,13 @@ def _statistics_of_files(
     change: Change, slices: Mapping[str, Sequence[FileSlice]], keys: Collection[str]
 ) -> Iterator[tuple[str, Files]]:
     stored = change.find(BuiltIn.COLUMN_STATS, keys) if keys else {}
+    kinds = indexable_columns(change.schema, statistics_version(change.before))
+    wanted = {column for column in change.columns if column in META_COLUMNS or column in kinds}
     for partition, found in slices.items():
         files: dict[str, Mapping[str, ColumnStats]] = {}
         for one in found:
             entries = {name: _statistics_of_file(change, path, stored) for name, path in _paths_of_slice(one).items()}
-            if not all(entries.values()):
+            if not all(one and wanted <= one.keys() for one in entries.values()):  # ER-286
                 entries = dict(slice_statistics(change.before.storage, one, change.columns))
             files |= entries
         yield partition, _if_known(files)
