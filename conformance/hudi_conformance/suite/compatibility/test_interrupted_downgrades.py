@@ -57,6 +57,7 @@ def test_a_table_whose_actions_were_moved_has_its_rows_or_is_refused(
     """
     uri = new_uri()
     write_table(engine, uri, *STEPS)
+    expect_rows(engine, uri, ROWS, "before actions were moved")
     for completed in completed_files(uri)[:moved]:
         move_action(uri, completed)
     with suppress(Refused, EngineError):
@@ -77,6 +78,7 @@ def test_rows_of_a_deleted_partition_do_not_come_back(engine: Client, new_uri: C
         assert writer.service(uri, "archive", options=archive_limits(4, 3)) is not None
     active = {path.name.partition("_")[0]: path for path in completed_files(uri)}
     assert instants[0] not in active and instants[3] in active, "the write is to be archived, and the deletion is not"
+    expect_rows(engine, uri, [changes[2].rows[0]], "before the deletion was moved")
     move_action(uri, active[instants[3]])
     with suppress(Refused, EngineError):
         expect_rows(engine, uri, [changes[2].rows[0]], "after the deletion was moved")
